@@ -26,6 +26,12 @@ FROM (
 ) AS anon_classes
 WHERE anon_weight_sum < anon_class_size * (1 - 1e-9);
 
+-- name: patterns
+-- which keys of rows are NULL
+-- :source (key_1 INTEGER)
+-- :keys key_1
+SELECT count(*) AS pattern_count FROM (SELECT DISTINCT :keys IS NULL AS :keys FROM :source AS anon_rows) AS anon_patterns;
+
 -- name: missing_households
 -- rows without a household
 -- :source (household INTEGER)

@@ -114,49 +114,136 @@ END;
 
 -- The classes of a sample, and the people that they stand for.
 --
--- Returns: the keys as they are, anon_class_size BIGINT, anon_population_size DOUBLE.
+-- Returns: the keys as they are, anon_class_size BIGINT, anon_population_size DOUBLE; and the same as anon_fitting_size and
+-- anon_fitting_people, see fitting_classes.
 -- Example:
 --   FROM anon_helpers.weighted_classes('visits', ['sex'], 'id') ORDER BY ALL;
 CREATE OR REPLACE MACRO anon_helpers.weighted_classes(source, keys, weight) AS TABLE
-SELECT
-    COLUMNS(anon_helpers.listed(keys)),
-    anon_class_size,
-    anon_helpers.estimated_size(anon_class_size, anon_weight_sum) AS anon_population_size
+SELECT *, anon_class_size AS anon_fitting_size, anon_population_size AS anon_fitting_people
 FROM (
     SELECT
         COLUMNS(anon_helpers.listed(keys)),
         count(*) AS anon_class_size,
-        sum(anon_helpers.sampling_weight(COLUMNS([weight]), weight, keys)) AS anon_weight_sum
+        anon_helpers.estimated_size(count(*), sum(anon_helpers.sampling_weight(COLUMNS([weight]), weight, keys)))
+            AS anon_population_size
     FROM query_table(anon_helpers.as_source(source))
     GROUP BY ALL
 );
 
--- The classes of a sample with the estimate of their risk by their own weights, see anon.individual_risk.
+-- A class by the texts of its keys, with NULL where a pattern has a blank.
+--
+-- Returns: VARCHAR[].
+-- Example:
+--   SELECT anon_helpers.blanked(['f', '10115'], [false, true]) AS texts;
+CREATE OR REPLACE MACRO anon_helpers.blanked(texts, blanks) AS
+list_transform(texts, lambda anon_text, anon_place: CASE WHEN NOT blanks[anon_place] THEN anon_text END);
+
+-- The patterns of blanks of classes: which keys are unknown.
+--
+-- Returns: anon_blanks BOOLEAN[]; one row per pattern. An error for more than 64.
+-- Example:
+--   WITH cells AS (SELECT [age IS NULL, sex IS NULL] AS anon_blanks FROM visits)
+--   FROM anon_helpers.patterns_of_blanks('cells') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.patterns_of_blanks(cells) AS TABLE
+SELECT
+    CASE
+        WHEN count(*) OVER () > 64
+            THEN error('more than 64 patterns of blanks (which keys of a row are NULL, or * in a release): take fewer keys')
+        ELSE anon_blanks
+    END AS anon_blanks
+FROM (SELECT DISTINCT anon_blanks FROM query_table(anon_helpers.as_source(cells)));
+
+-- The classes of a sample with the rows that each may equal if NULL fits every value, and the people that these stand for: a
+-- class fits another one if they agree in the keys that are known in both.
+--
+-- How it goes. For each two patterns of NULLs in keys, the classes of both are blanked where one of them has NULL, and joined.
+--
+-- Returns: the columns of weighted_classes; anon_fitting_size BIGINT, at least anon_class_size; anon_fitting_people DOUBLE. An
+-- error for more than 64 patterns.
+-- Source: as freqCalc of sdcMicro counts, with alpha = 1.
+-- Example:
+--   WITH classes AS (FROM anon_helpers.weighted_classes('visits', ['sex', 'zip'], 'id'))
+--   FROM anon_helpers.fitting_classes('classes', ['sex', 'zip']) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.fitting_classes(classes, keys) AS TABLE
+WITH anon_numbered AS MATERIALIZED (
+    SELECT *, row_number() OVER () AS anon_class
+    FROM query_table(anon_helpers.as_source(classes))
+),
+anon_cells AS MATERIALIZED (
+    SELECT
+        * EXCLUDE (anon_texts),
+        anon_texts AS anon_kept,
+        list_transform(anon_texts, lambda anon_text: anon_text IS NULL) AS anon_blanks
+    FROM (
+        SELECT anon_class, anon_class_size, anon_population_size, [*COLUMNS(anon_helpers.listed(keys))] AS anon_texts
+        FROM (
+            SELECT anon_class, anon_class_size, anon_population_size, anon.text_of(COLUMNS(anon_helpers.listed(keys)))
+            FROM anon_numbered
+        )
+    )
+),
+anon_pairs AS MATERIALIZED (
+    SELECT
+        anon_cells.* EXCLUDE (anon_kept),
+        anon_patterns.anon_blanks AS anon_other_blanks,
+        anon_helpers.blanked(anon_cells.anon_kept, anon_patterns.anon_blanks) AS anon_kept
+    FROM anon_cells
+    CROSS JOIN anon_helpers.patterns_of_blanks('anon_cells') AS anon_patterns
+)
+SELECT anon_numbered.* EXCLUDE (anon_class, anon_fitting_size, anon_fitting_people), anon_fits.* EXCLUDE (anon_class)
+FROM anon_numbered
+INNER JOIN (
+    SELECT
+        anon_pairs.anon_class,
+        CAST(sum(anon_others.anon_size) AS BIGINT) AS anon_fitting_size,
+        sum(anon_others.anon_people) AS anon_fitting_people
+    FROM anon_pairs
+    INNER JOIN (
+        SELECT
+            anon_blanks,
+            anon_other_blanks,
+            anon_kept,
+            sum(anon_class_size) AS anon_size,
+            sum(anon_population_size) AS anon_people
+        FROM anon_pairs
+        GROUP BY ALL
+    ) AS anon_others
+        ON anon_pairs.anon_blanks = anon_others.anon_other_blanks
+        AND anon_pairs.anon_other_blanks = anon_others.anon_blanks
+        AND anon_pairs.anon_kept = anon_others.anon_kept
+    GROUP BY anon_pairs.anon_class
+) AS anon_fits ON anon_numbered.anon_class = anon_fits.anon_class;
+
+-- Classes of a sample with the estimate of their risk by their own weights, see anon.individual_risk.
 --
 -- Returns: the columns of weighted_classes, anon_binomial_risk DOUBLE.
 -- Example:
---   FROM anon_helpers.binomial_classes('visits', ['sex'], 'id') ORDER BY ALL;
-CREATE OR REPLACE MACRO anon_helpers.binomial_classes(source, keys, weight) AS TABLE
-SELECT *, anon_helpers.negative_binomial_risk(anon_class_size, anon_population_size) AS anon_binomial_risk
-FROM anon_helpers.weighted_classes(source, keys, weight);
+--   WITH classes AS (FROM anon_helpers.weighted_classes('visits', ['sex'], 'id'))
+--   FROM anon_helpers.binomial_classes('classes') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.binomial_classes(classes) AS TABLE
+SELECT *, anon_helpers.negative_binomial_risk(anon_fitting_size, anon_fitting_people) AS anon_binomial_risk
+FROM query_table(anon_helpers.as_source(classes));
 
--- The classes of a sample, with the people that they would have if the keys were independent, and how many of these are
--- expected outside of the sample.
+-- Classes of a sample, with the people that they would have if the keys were independent, and how many of these are expected
+-- outside of the sample. NULL is a value, or it is left out of the keys that a class is expected by.
 --
--- Returns: the keys as they are, anon_class_size BIGINT, anon_population_size DOUBLE, anon_expected_size DOUBLE,
--- anon_unsampled DOUBLE.
+-- Returns: the columns of weighted_classes, anon_expected_size DOUBLE, anon_unsampled DOUBLE.
 -- Example:
---   FROM anon_helpers.independent_classes('visits', ['age', 'sex'], 'id') ORDER BY ALL;
-CREATE OR REPLACE MACRO anon_helpers.independent_classes(source, keys, weight) AS TABLE
+--   WITH classes AS (FROM anon_helpers.weighted_classes('visits', ['age', 'sex'], 'id'))
+--   FROM anon_helpers.independent_classes('classes', ['age', 'sex'], TRUE) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.independent_classes(classes, keys, null_is_value) AS TABLE
 WITH anon_numbered AS MATERIALIZED (
-    SELECT *, row_number() OVER () AS anon_class
-    FROM anon_helpers.weighted_classes(source, keys, weight)
+    SELECT
+        *,
+        row_number() OVER () AS anon_class,
+        sum(anon_population_size) OVER () AS anon_people
+    FROM query_table(anon_helpers.as_source(classes))
 ),
 anon_margins AS NOT MATERIALIZED (
     SELECT
         anon_class,
-        sum(anon_population_size) OVER (PARTITION BY anon_key) AS anon_people,
-        sum(anon_population_size) OVER (PARTITION BY anon_key, anon_value) AS anon_margin
+        sum(anon_population_size) OVER (PARTITION BY anon_key, anon_value)
+        / sum(anon_population_size) OVER (PARTITION BY anon_key) AS anon_share
     FROM (
         SELECT
             anon_class,
@@ -168,36 +255,36 @@ anon_margins AS NOT MATERIALIZED (
             FROM anon_numbered
         )
     )
+    WHERE null_is_value OR anon_value IS NOT NULL
 )
 SELECT
-    anon_numbered.* EXCLUDE (anon_class),
-    anon_expected.anon_expected_size,
-    anon_expected.anon_expected_size
-    * greatest(1 - anon_numbered.anon_class_size / anon_numbered.anon_population_size, 0) AS anon_unsampled
+    anon_numbered.* EXCLUDE (anon_class, anon_people),
+    anon_numbered.anon_people * coalesce(anon_shares.anon_product, 1.0) AS anon_expected_size,
+    anon_expected_size * greatest(1 - anon_numbered.anon_fitting_size / anon_numbered.anon_fitting_people, 0) AS anon_unsampled
 FROM anon_numbered
-INNER JOIN (
-    SELECT anon_class, any_value(anon_people) * product(anon_margin / anon_people) AS anon_expected_size
-    FROM anon_margins
-    GROUP BY anon_class
-) AS anon_expected ON anon_numbered.anon_class = anon_expected.anon_class;
+LEFT JOIN (SELECT anon_class, product(anon_share) AS anon_product FROM anon_margins GROUP BY anon_class) AS anon_shares
+    ON anon_numbered.anon_class = anon_shares.anon_class;
 
--- The classes of a sample with both estimates of their risk, see anon.individual_risk and anon.poisson_risk.
+-- Classes of a sample with both estimates of their risk, see anon.individual_risk and anon.poisson_risk.
 --
 -- Returns: the columns of independent_classes, anon_binomial_risk DOUBLE, anon_poisson_risk DOUBLE.
 -- Example:
---   FROM anon_helpers.risk_classes('visits', ['age', 'sex'], 'id') ORDER BY ALL;
-CREATE OR REPLACE MACRO anon_helpers.risk_classes(source, keys, weight) AS TABLE
+--   WITH classes AS (FROM anon_helpers.weighted_classes('visits', ['age', 'sex'], 'id'))
+--   FROM anon_helpers.risk_classes('classes', ['age', 'sex'], TRUE) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.risk_classes(classes, keys, null_is_value) AS TABLE
 SELECT
     *,
-    anon_helpers.negative_binomial_risk(anon_class_size, anon_population_size) AS anon_binomial_risk,
-    anon_helpers.poisson_mean_risk(anon_class_size, anon_unsampled) AS anon_poisson_risk
-FROM anon_helpers.independent_classes(source, keys, weight);
+    anon_helpers.negative_binomial_risk(anon_fitting_size, anon_fitting_people) AS anon_binomial_risk,
+    anon_helpers.poisson_mean_risk(anon_fitting_size, anon_unsampled) AS anon_poisson_risk
+FROM anon_helpers.independent_classes(classes, keys, null_is_value);
 
 -- The bracket of classes that were counted, see anon.global_risk.
 --
 -- Returns: the row of anon.global_risk.
 -- Example:
---   WITH classes AS (FROM anon_helpers.risk_classes('visits', ['age', 'sex'], 'id')) FROM anon_helpers.risk_sums('classes');
+--   WITH classes AS (FROM anon_helpers.weighted_classes('visits', ['age', 'sex'], 'id')),
+--   risks AS (FROM anon_helpers.risk_classes('classes', ['age', 'sex'], TRUE))
+--   FROM anon_helpers.risk_sums('risks');
 CREATE OR REPLACE MACRO anon_helpers.risk_sums(classes) AS TABLE
 SELECT
     anon_rows AS row_count,
@@ -215,13 +302,35 @@ FROM (
         CAST(coalesce(sum(anon_class_size), 0) AS BIGINT) AS anon_rows,
         count(*) AS anon_classes,
         sum(anon_population_size) AS anon_people,
-        count(*) FILTER (WHERE anon_class_size = 1) AS anon_unique_rows,
+        count(*) FILTER (WHERE anon_fitting_size = 1) AS anon_unique_rows,
         sum(anon_class_size * anon_binomial_risk) AS anon_binomial,
         sum(anon_class_size * anon_poisson_risk) AS anon_poisson,
-        sum(CASE anon_class_size WHEN 1 THEN 1 / anon_population_size ELSE 0.0 END) AS anon_binomial_uniques,
-        sum(CASE anon_class_size WHEN 1 THEN exp(-anon_unsampled) ELSE 0.0 END) AS anon_poisson_uniques
+        sum(CASE anon_fitting_size WHEN 1 THEN 1 / anon_fitting_people ELSE 0.0 END) AS anon_binomial_uniques,
+        sum(CASE anon_fitting_size WHEN 1 THEN exp(-anon_unsampled) ELSE 0.0 END) AS anon_poisson_uniques
     FROM query_table(anon_helpers.as_source(classes))
 );
+
+-- Sizes of classes where NULL fits every value: how many rows each class may be of, those that agree in the keys that are
+-- known in both. Each row counts the others, so that sizes do not add up to the rows: do not take them for a promise, since
+-- somebody who knows the true values of a person may find fewer rows; see anon.matching_rows.
+--
+-- Job: risk.
+-- Returns: the keys as they are, class_size BIGINT (rows that look the same), matched_size BIGINT; one row per class. An error
+-- for more than 64 patterns of NULLs.
+-- Source: as freqCalc of sdcMicro counts, with alpha = 1; but complete rows count those that are NULL in all keys, too.
+-- Example:
+--   FROM anon.matched_sizes('visits', ['sex', 'zip']) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon.matched_sizes(source, keys) AS TABLE
+WITH anon_classes AS (
+    SELECT *, anon_class_size AS anon_fitting_size, anon_class_size AS anon_fitting_people
+    FROM (
+        SELECT COLUMNS(anon_helpers.listed(keys)), count(*) AS anon_class_size, 1 AS anon_population_size
+        FROM query_table(anon_helpers.as_source(source))
+        GROUP BY ALL
+    )
+)
+SELECT COLUMNS(anon_helpers.listed(keys)), anon_class_size AS class_size, anon_fitting_size AS matched_size
+FROM anon_helpers.fitting_classes('anon_classes', keys);
 
 -- Individual risk: the chance that a row of a sample is rightly matched by somebody who knows the keys of everybody in the
 -- population, by class. The class has F people, and the match is right with 1 / F; F is negative binomial given the rows of
@@ -239,12 +348,13 @@ FROM (
 --   WITH survey AS (SELECT *, 20 + id AS weight FROM visits)
 --   FROM anon.individual_risk('survey', ['age', 'sex'], 'weight') ORDER BY risk DESC, age ASC;
 CREATE OR REPLACE MACRO anon.individual_risk(source, keys, weight) AS TABLE
+WITH anon_weighted AS (FROM anon_helpers.weighted_classes(source, keys, weight))
 SELECT
     COLUMNS(anon_helpers.listed(keys)),
     anon_class_size AS class_size,
     anon_population_size AS population_size,
     anon_binomial_risk AS risk
-FROM anon_helpers.binomial_classes(source, keys, weight);
+FROM anon_helpers.binomial_classes('anon_weighted');
 
 -- Risk of the rows of a sample where the keys are taken as independent, by class: the people of a class are Poisson with
 -- the mean that the weighted counts of each key's values give, and those outside of the sample are what is left of it.
@@ -261,6 +371,7 @@ FROM anon_helpers.binomial_classes(source, keys, weight);
 --   WITH survey AS (SELECT *, 20 + id AS weight FROM visits)
 --   FROM anon.poisson_risk('survey', ['age', 'sex'], 'weight') ORDER BY risk DESC, age ASC;
 CREATE OR REPLACE MACRO anon.poisson_risk(source, keys, weight) AS TABLE
+WITH anon_weighted AS (FROM anon_helpers.weighted_classes(source, keys, weight))
 SELECT
     COLUMNS(anon_helpers.listed(keys)),
     anon_class_size AS class_size,
@@ -268,7 +379,7 @@ SELECT
     anon_expected_size AS expected_size,
     anon_helpers.poisson_mean_risk(anon_class_size, anon_unsampled) AS risk,
     CASE anon_class_size WHEN 1 THEN exp(-anon_unsampled) ELSE 0.0 END AS population_unique
-FROM anon_helpers.independent_classes(source, keys, weight);
+FROM anon_helpers.independent_classes('anon_weighted', keys, TRUE);
 
 -- Risk of a whole sample in its population, as a bracket: of row_count rows, an attacker who knows the keys of everybody in
 -- the population is expected to find between expected_low and expected_high, the sums of anon.individual_risk and of
@@ -285,7 +396,8 @@ FROM anon_helpers.independent_classes(source, keys, weight);
 -- Example:
 --   WITH survey AS (SELECT *, 20 + id AS weight FROM visits) FROM anon.global_risk('survey', ['age', 'sex'], 'weight');
 CREATE OR REPLACE MACRO anon.global_risk(source, keys, weight) AS TABLE
-WITH anon_classes AS (FROM anon_helpers.risk_classes(source, keys, weight))
+WITH anon_weighted AS (FROM anon_helpers.weighted_classes(source, keys, weight)),
+anon_classes AS (FROM anon_helpers.risk_classes('anon_weighted', keys, TRUE))
 FROM anon_helpers.risk_sums('anon_classes');
 
 -- The greatest risk that rows may have so that a share of them is found at most: recode until no row has more. It is one of
@@ -300,7 +412,8 @@ FROM anon_helpers.risk_sums('anon_classes');
 --   WITH survey AS (SELECT *, 20 + id AS weight FROM visits)
 --   FROM anon.risk_threshold('survey', ['age', 'sex'], 'weight', 0.1);
 CREATE OR REPLACE MACRO anon.risk_threshold(source, keys, weight, share) AS TABLE
-WITH anon_risks AS (
+WITH anon_weighted AS (FROM anon_helpers.weighted_classes(source, keys, weight)),
+anon_risks AS (
     SELECT
         anon_risk,
         anon_rows,
@@ -309,7 +422,7 @@ WITH anon_risks AS (
         + anon_risk * (sum(anon_rows) OVER () - sum(anon_rows) OVER anon_rising) AS anon_found
     FROM (
         SELECT anon_binomial_risk AS anon_risk, sum(anon_class_size) AS anon_rows
-        FROM anon_helpers.binomial_classes(source, keys, weight)
+        FROM anon_helpers.binomial_classes('anon_weighted')
         GROUP BY anon_binomial_risk
     )
     WINDOW anon_rising AS (ORDER BY anon_risk ASC ROWS UNBOUNDED PRECEDING)
@@ -334,6 +447,7 @@ FROM anon_risks;
 --   WITH survey AS (SELECT *, 20 + id AS weight FROM visits)
 --   FROM anon.risky_cells('survey', ['age', 'sex'], 'weight', 0.05);
 CREATE OR REPLACE MACRO anon.risky_cells(source, keys, weight, at_most) AS TABLE
+WITH anon_weighted AS (FROM anon_helpers.weighted_classes(source, keys, weight))
 SELECT
     COLUMNS(anon_helpers.listed(keys)),
     anon_class_size AS class_size,
@@ -341,7 +455,7 @@ SELECT
     anon_binomial_risk AS risk,
     anon_poisson_risk AS poisson_risk,
     anon_class_size * greatest(anon_binomial_risk, anon_poisson_risk) AS expected_rows
-FROM anon_helpers.risk_classes(source, keys, weight)
+FROM anon_helpers.risk_classes('anon_weighted', keys, TRUE)
 WHERE greatest(anon_binomial_risk, anon_poisson_risk) > anon_helpers.checked_share(at_most, 'at_most')
 ORDER BY anon_class_size DESC, greatest(anon_binomial_risk, anon_poisson_risk) DESC;
 
@@ -351,7 +465,7 @@ ORDER BY anon_class_size DESC, greatest(anon_binomial_risk, anon_poisson_risk) D
 -- Returns: anon_household with its column's type, anon_weight DOUBLE, anon_class BIGINT, anon_binomial_risk DOUBLE.
 -- Example:
 --   WITH survey AS (SELECT *, id // 2 AS home FROM visits),
---   classes AS (FROM anon_helpers.binomial_classes('survey', ['sex'], 'id'))
+--   classes AS (SELECT DISTINCT sex, 0.1 AS anon_binomial_risk FROM visits)
 --   FROM anon_helpers.household_members('survey', 'classes', ['sex'], 'id', 'home') ORDER BY ALL;
 CREATE OR REPLACE MACRO anon_helpers.household_members(source, classes, keys, weight, household) AS TABLE
 SELECT
@@ -445,7 +559,8 @@ FROM (
 --   WITH survey AS (SELECT *, 20 + id AS weight, id // 2 AS home FROM visits)
 --   FROM anon.household_risk('survey', ['age', 'sex'], 'weight', 'home') ORDER BY household ASC;
 CREATE OR REPLACE MACRO anon.household_risk(source, keys, weight, household) AS TABLE
-WITH anon_classes AS (FROM anon_helpers.binomial_classes(source, keys, weight)),
+WITH anon_weighted AS (FROM anon_helpers.weighted_classes(source, keys, weight)),
+anon_classes AS (FROM anon_helpers.binomial_classes('anon_weighted')),
 anon_members AS (FROM anon_helpers.household_members(source, 'anon_classes', keys, weight, household))
 FROM anon_helpers.risk_of_members('anon_members');
 
@@ -464,7 +579,8 @@ FROM anon_helpers.risk_of_members('anon_members');
 --   WITH survey AS (SELECT *, 20 + id AS weight, id // 2 AS home FROM visits)
 --   FROM anon.household_key_risk('survey', ['age', 'sex'], 'weight', 'home');
 CREATE OR REPLACE MACRO anon.household_key_risk(source, keys, weight, household) AS TABLE
-WITH anon_classes AS (FROM anon_helpers.binomial_classes(source, keys, weight)),
+WITH anon_weighted AS (FROM anon_helpers.weighted_classes(source, keys, weight)),
+anon_classes AS (FROM anon_helpers.binomial_classes('anon_weighted')),
 anon_members AS (FROM anon_helpers.household_members(source, 'anon_classes', keys, weight, household))
 SELECT household_count, unique_households, households_found, rows_found
 FROM anon_helpers.risk_of_households('anon_members')

@@ -50,16 +50,7 @@ anon_blanked AS MATERIALIZED (
     WHERE anon_released > 0
     GROUP BY ALL
 ),
-anon_patterns AS MATERIALIZED (
-    SELECT
-        CASE
-            WHEN count(*) OVER () > 64 THEN error(
-                'the release has more than 64 patterns of blanks (which keys of a row are NULL or *): take fewer keys'
-            )
-            ELSE anon_blanks
-        END AS anon_blanks
-    FROM (SELECT DISTINCT anon_blanks FROM anon_blanked)
-)
+anon_patterns AS MATERIALIZED (FROM anon_helpers.patterns_of_blanks('anon_blanked'))
 SELECT matching_rows, CAST(sum(anon_people) AS BIGINT) AS person_count
 FROM (
     SELECT
@@ -70,10 +61,7 @@ FROM (
             anon_cells.anon_texts,
             anon_cells.anon_people,
             anon_patterns.anon_blanks,
-            list_transform(
-                anon_cells.anon_texts,
-                lambda anon_text, anon_place: CASE WHEN NOT anon_patterns.anon_blanks[anon_place] THEN anon_text END
-            ) AS anon_kept
+            anon_helpers.blanked(anon_cells.anon_texts, anon_patterns.anon_blanks) AS anon_kept
         FROM anon_cells
         LEFT JOIN anon_patterns ON TRUE
         WHERE anon_cells.anon_people > 0

@@ -110,11 +110,12 @@ class Preparations(Part):
         population: float | None = None,
         at_most: float | None = None,
         max_size: int | None = None,
+        nulls: str = "value",
     ) -> SampleRisk:
         """Estimate what a sample, such as a survey, gives away of its population: rows that an attacker finds.
 
         The estimates are a bracket, the individual risk of Benedetti and Franconi (1998) and a model of independent
-        keys, and no bounds. NULL in a key is a value like any other.
+        keys, and no bounds.
 
         Args:
             source: the sample, a row per person.
@@ -125,6 +126,8 @@ class Preparations(Part):
             population: how many people there are; without weights each row stands for population / rows.
             at_most: the largest acceptable share of rows that are found, by the higher estimate, from 0 to 1.
             max_size: the largest sets of keys that may single out a row; by default as large as 4,096 sets allow.
+            nulls: ``value`` if NULL in a key is a value like any other; ``any`` if rows with NULL may be of anybody
+                whom their other keys fit, which is at most 64 patterns of NULLs.
 
         Raises:
             PolicyError: lists what is wrong with columns, weights or numbers, with counts of rows.
@@ -142,6 +145,7 @@ class Preparations(Part):
             population=population,
             at_most=at_most,
             max_size=max_size,
+            nulls=nulls,
         )
         return sample_risk(self._engine, self._opened.resolve(source), asked)
 

@@ -29,6 +29,7 @@ def _names(given: Sequence[str]) -> list[str]:
     population=Spelled("N"),
     at_most=Spelled("SHARE"),
     max_size=Spelled("N"),
+    nulls=Spelled("value|any"),
 )
 def risk(database: opt.OptionalDatabase = None, as_json: opt.Json = False, **given: Any) -> None:
     """Estimate how many rows of a survey are found in its population: exit code 3 above --at-most.

@@ -48,13 +48,21 @@ def light_classes(rows: exp.Expr, keys: Sequence[str]) -> exp.Query:
     return SQL.query("light_classes", source=rows.copy(), keys=keys)
 
 
+def patterns(rows: exp.Expr, keys: Sequence[str]) -> exp.Query:
+    return SQL.query("patterns", source=rows.copy(), keys=keys)
+
+
 def missing_households(rows: exp.Expr) -> exp.Query:
     return SQL.query("missing_households", source=rows.copy())
 
 
-def cells(rows: exp.Expr, keys: Sequence[str]) -> Step:
-    """Make :data:`CELLS` of the classes of a sample."""
-    query = table_call("risk_classes", rows.copy(), names([*keys]), string(WEIGHT))
+def cells(rows: exp.Expr, keys: Sequence[str], nulls: str) -> Step:
+    """Make :data:`CELLS` of the classes of a sample, where NULL is a value, or fits any."""
+    listed = names([*keys])
+    classes = table_call("weighted_classes", rows.copy(), listed, string(WEIGHT))
+    if nulls == "any":
+        classes = table_call("fitting_classes", subquery(classes, "anon_classes"), listed)
+    query = table_call("risk_classes", subquery(classes, "anon_classes"), listed, exp.convert(nulls == "value"))
     return Step(CELLS, query, "classes of the sample, with both estimates of their risk")
 
 

@@ -29,6 +29,7 @@ from sqlanon.queries.source import SourceColumn
 
 MAX_SETS = 4096  # of keys, as anon.suda has it
 MAX_BITS = 125  # of the values of all keys, in the same way
+MAX_PATTERNS = 64  # of keys that are NULL, as anon.matched_sizes has it
 MAX_WEIGHT_RATIO = 3  # the greatest ratio of weights for which the chance of a right match is an estimate
 
 
@@ -42,6 +43,7 @@ class SampleQuestion:
     population: float | None = None
     at_most: float | None = None
     max_size: int | None = None
+    nulls: str = "value"
 
 
 def sample_risk(engine: Engine, source: ResolvedSource, asked: SampleQuestion) -> SampleRisk:
@@ -58,7 +60,7 @@ def sample_risk(engine: Engine, source: ResolvedSource, asked: SampleQuestion) -
         # NULL, NaN and the like have no least or greatest weight.
         _refuse(source, _wrong_weights(asked, found))
         _refuse(source, _wrong_classes(engine, rows, asked, found))
-        engine.run(queries.cells(rows, keys))
+        engine.run(queries.cells(rows, keys, asked.nulls))
         sums = engine.fetch(queries.bracket(), "the bracket")[0]
         ratio = found["greatest"] / found["least"] if found["row_count"] else None
         notes = [*_notes(asked, found, ratio)]
@@ -99,6 +101,8 @@ def _wrong_numbers(asked: SampleQuestion) -> Iterator[str]:
         yield f"population is a number of people, 1 or more, not {population:g}"
     if at_most is not None and not 0 <= at_most <= 1:
         yield f"at_most is a share of the rows from 0 to 1, not {at_most:g}"
+    if asked.nulls not in ("value", "any"):
+        yield f'nulls is "value" or "any", not "{asked.nulls}"'
     if asked.max_size is not None and asked.max_size < 1:
         yield f"max_size is a number of keys, 1 or more, not {asked.max_size}"
     elif asked.max_size is not None and _sets(len(asked.keys), asked.max_size) > MAX_SETS:
@@ -163,6 +167,13 @@ def _wrong_classes(engine: Engine, rows: exp.Expr, asked: SampleQuestion, found:
         if classes := engine.fetch(light, "classes with weights below 1")[0]["class_count"]:
             fewer = f"{classes:,} classes of rows that look alike stand" if classes > 1 else "a class of rows stands"
             yield f"weights below 1: {fewer} for fewer people than rows"
+    if asked.nulls == "any":
+        patterns = engine.fetch(queries.patterns(rows, queries.key_names(asked.keys)), "which keys are NULL")
+        if (found_patterns := patterns[0]["pattern_count"]) > MAX_PATTERNS:
+            yield (
+                f'nulls = "any" takes at most {MAX_PATTERNS} patterns of keys that are NULL in a row, and there are '
+                f"{found_patterns:,}: take fewer keys"
+            )
     if asked.household is not None:
         missing = engine.fetch(queries.missing_households(rows), "rows without a household")[0]["row_count"]
         if missing:
@@ -178,6 +189,11 @@ def _notes(asked: SampleQuestion, found: dict[str, float], ratio: float | None) 
     elif asked.weight is not None and asked.population is not None:
         yield (
             f"unique people are of the population of {asked.population:,.12g}; everything else takes the sum of weights"
+        )
+    if asked.nulls == "any":
+        yield (
+            "NULL fits every value where rows and single members of households are found; everything else takes it as "
+            "a value like any other"
         )
     if ratio is not None and ratio > MAX_WEIGHT_RATIO:
         yield (

@@ -86,6 +86,30 @@ def test_risks_are_the_sums_that_define_them(rows: list[tuple[str | None, str | 
 
 @EXAMPLES
 @given(ROWS)
+def test_null_fits_every_value(rows: list[tuple[str | None, str | None, float, int]]) -> None:
+    connection().execute("CREATE OR REPLACE TABLE with_blanks (a VARCHAR, b VARCHAR, w DOUBLE, home INTEGER)")
+    if rows:
+        connection().executemany("INSERT INTO with_blanks VALUES (?, ?, ?, ?)", rows)
+
+    def fits(one: tuple[str | None, ...], other: tuple[str | None, ...]) -> bool:
+        return all(x is None or y is None or x == y for x, y in zip(one, other, strict=True))
+
+    sizes = Counter(row[:2] for row in rows)
+    expected = [(*cell, size, sum(fits(cell, row[:2]) for row in rows)) for cell, size in sizes.items()]
+    found = ask(table_call("matched_sizes", "with_blanks", KEYS))
+    assert Counter(tuple(row.values()) for row in found) == Counter(expected)
+    query = (
+        "WITH classes AS (FROM anon_helpers.weighted_classes('with_blanks', ['a', 'b'], 'w')) "
+        "SELECT a, b, anon_population_size, anon_fitting_people "
+        "FROM anon_helpers.fitting_classes('classes', ['a', 'b'])"
+    )
+    for a, b, people, fitting in connection().execute(query).fetchall():
+        assert people == pytest.approx(math.fsum(row[2] for row in rows if row[:2] == (a, b)))
+        assert fitting == pytest.approx(math.fsum(row[2] for row in rows if fits((a, b), row[:2])))
+
+
+@EXAMPLES
+@given(ROWS)
 def test_households_are_matched_by_all_members(rows: list[tuple[str | None, str | None, float, int]]) -> None:
     connection().execute("CREATE OR REPLACE TABLE in_homes (a VARCHAR, b VARCHAR, w DOUBLE, home INTEGER)")
     if rows:

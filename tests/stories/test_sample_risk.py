@@ -1,5 +1,6 @@
 """``session.risk`` and ``sqlanon risk``: the macros over classes that are counted once, and words for what is wrong."""
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -144,6 +145,40 @@ class TestRefusals:
             memory.risk("SELECT 1 AS a, NULL AS home", ["a"], population=5, household="home")
         with pytest.raises(sa.PolicyError, match="more than 4,096 sets of up to 9"):
             memory.risk("SELECT 1 AS a", ["a", *(f"b{place}" for place in range(20))], population=5, max_size=9)
+
+
+class TestNullsThatFitAnyValue:
+    def test_is_the_count_of_rows_that_fit(self, memory: Session) -> None:
+        """Of NULL, f, m and m, the first one fits all: 4, 2, 3 and 3 rows of 5 people each."""
+        rows = "SELECT unnest([NULL, 'f', 'm', 'm']) AS sex, unnest([1, 1, 2, 2]) AS home"
+        found = memory.risk(rows, ["sex"], population=20, household="home", nulls="any")
+        assert (found.row_count, found.population_size, found.unique_rows) == (4, 20, 0)
+        risks = [negative_binomial(size) for size in (4, 2, 3, 3)]
+        # If keys are known, one of three is f: of 20 people 20 / 3 are, and 8 of 10 are not in the sample.
+        poisson = [poisson_risk(size, 0.8 * share * 20) for size, share in ((4, 1), (2, 1 / 3), (3, 2 / 3), (3, 2 / 3))]
+        assert (found.expected_low, found.expected_high) == pytest.approx(sorted((sum(risks), sum(poisson))), rel=1e-8)
+        assert found.households is not None
+        alone = (1 - risks[0]) * (1 - risks[1]) + (1 - risks[2]) ** 2
+        assert found.households.households_found == pytest.approx(2 - alone, rel=1e-8)
+        assert any("NULL fits every value" in note for note in found.notes)
+
+    def test_is_refused_for_many_patterns(self, memory: Session) -> None:
+        columns = ", ".join(f"nullif((i >> {bit}) & 1, 0) AS k{bit}" for bit in range(7))
+        keys = [f"k{bit}" for bit in range(7)]
+        with pytest.raises(sa.PolicyError, match=r"at most 64 patterns .* and there are 128"):
+            memory.risk(f"SELECT {columns} FROM range(128) r (i)", keys, population=900, nulls="any")
+        with pytest.raises(sa.PolicyError, match='nulls is "value" or "any", not "none"'):
+            memory.risk("SELECT 1 AS a", ["a"], population=5, nulls="none")
+
+
+def negative_binomial(size: int, people: float = 5) -> float:
+    """Of a class whose rows stand for ``people`` each."""
+    terms = (math.comb(more + size - 1, more) * (1 - 1 / people) ** more / (more + size) for more in range(900))
+    return math.fsum(terms) / people**size
+
+
+def poisson_risk(size: int, mean: float) -> float:
+    return math.fsum(math.exp(-mean) * mean**more / math.factorial(more) / (size + more) for more in range(99))
 
 
 class TestLimits:

@@ -139,7 +139,7 @@ def encode_table(
     if spec.population is not None:
         _refuse_unmapped_people(engine, encoding, bound)
     row_count = int(counts["rows"])
-    losses = _level_losses(engine, encoding)
+    losses = level_losses(engine, encoding)
     if INFORMATION in label_losses:  # known only from the cells, and kept beside the codes of labels
         informed = with_information(encoding)
         engine.run(encode_information(encoding, informed.labels))
@@ -218,7 +218,8 @@ def _with_loss_steps(engine: Compute, encoding: Encoding, measures: Sequence[str
     )
 
 
-def _level_losses(engine: Compute, encoding: Encoding) -> LevelLosses:
+def level_losses(engine: Compute, encoding: Encoding) -> LevelLosses:
+    """Measure the losses of levels over the cells of an encoding."""
     rows = engine.fetch(evaluate.level_losses(encoding), "losses of levels", "node")
     found = {(row["position"], row["depth"]): row for row in rows}
     shapes = encoding.spec.shapes

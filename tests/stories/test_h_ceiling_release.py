@@ -172,6 +172,28 @@ def test_classes_of_fewer_true_rows_are_left_out(session: sa.Session) -> None:
     assert session.connection.sql("SELECT count(*) FROM other").fetchall() == [(56,)]
 
 
+def test_the_error_is_of_the_rows_that_are_left() -> None:
+    """A missing value is shown as it is; of two codes of four under one label nothing but this is known."""
+    with sa.connect() as session:
+        session.connection.execute(
+            "CREATE TABLE people AS SELECT *, 'd' AS disease "
+            "FROM (VALUES (NULL, 'f'), (NULL, 'f'), (1, 'f'), (2, 'f'), (NULL, 'm')) AS given (code, sex)"
+        )
+        session.taxonomies.load("code", sa.Taxonomy.from_rows([[str(code), "1-4", "*"] for code in range(1, 5)]))
+        session.taxonomies.load("sex", sa.Taxonomy.flat(["f", "m"]))
+        policy = sa.Policy(
+            quasi_identifiers=["code", "sex"],
+            sensitive=["disease"],
+            suppression_limit=0.2,
+            method=sa.HCeiling(k=2, h=0.5, fewest_true_rows=2),
+            minimum_levels={"code": 1},
+            maximum_levels={"code": 1, "sex": 0},
+        )
+        report = session.anonymize("people", policy, "released", random_source=SEED).report
+    assert report.suppressed_rows == 1
+    assert report.reconstruction_error == pytest.approx(2 * 0.75 / 4 / 3)
+
+
 @pytest.mark.parametrize("settings", [{"catalog": "paper"}, {"k": 20, "h": 0.6}], ids=str)
 def test_a_private_table_tells_the_custodian_which_rows_are_invented(
     session: sa.Session, settings: dict[str, Any]

@@ -9,7 +9,7 @@ below.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 
 import numpy as np
@@ -40,7 +40,7 @@ from sqlanon.model.record import Inputs, Record, RowsRecord
 from sqlanon.model.release import Guarantee, Report, RowCounts
 from sqlanon.nodes.choice import only_checked
 from sqlanon.nodes.counting import node_summaries
-from sqlanon.nodes.table import EncodedTable, encode_table, refuse_too_many, unknown_notes
+from sqlanon.nodes.table import EncodedTable, encode_table, level_losses, refuse_too_many, unknown_notes
 from sqlanon.publish.provenance import attained_bounds, record_by
 from sqlanon.queries.recodings import AtNode
 from sqlanon.release.publishing import attained_at, group_rows, keep_classes
@@ -142,7 +142,9 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
         (node,) = (node for node in nodes if node.levels == filled.levels)
         outcome = in_place_of(chosen.outcome, node, filled.added.count)
         if filled.added.suppressed:
-            degrees, errors = largest_degrees(engine, filled.true), level_errors(filled.true)
+            context = filled.true.context
+            kept = replace(context, losses=level_losses(engine, filled.true.encoding))
+            degrees, errors = largest_degrees(engine, filled.true), level_errors(replace(filled.true, context=kept))
         index = table.context.lattice.index(filled.levels)
         degree = float(degrees[index])
         if candidate is None or candidate.catalog is None:

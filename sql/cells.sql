@@ -19,8 +19,9 @@ WITH anon_coded AS (
         ) AS code,
         anon_helpers.lm_share_of(anon_taxonomy_labels.leaf_count, anon_taxonomies.domain_size) AS lm,
         anon_helpers.ncp_share_of(anon_taxonomy_labels.leaf_count, anon_taxonomies.domain_size) AS ncp,
-        anon_helpers.reconstruction_error(anon_taxonomy_labels.leaf_count, 1) AS rce
-    FROM :taxonomies AS anon_taxonomies
+        anon_helpers.reconstruction_error(anon_taxonomy_labels.leaf_count, 1) AS rce,
+        anon_helpers.log_share_of(anon_taxonomy_labels.leaf_count, anon_taxonomies.mean_log) AS log_share
+    FROM (SELECT *, avg(ln(greatest(domain_size, 1))) OVER () AS mean_log FROM :taxonomies) AS anon_taxonomies
     INNER JOIN :taxonomy_labels AS anon_taxonomy_labels ON anon_taxonomy_labels.attribute = anon_taxonomies.attribute
     QUALIFY
         count(*) OVER (PARTITION BY anon_taxonomies.position, anon_taxonomy_labels.value) = anon_taxonomies.height + 1
@@ -41,7 +42,8 @@ SELECT
     dense_rank() OVER (PARTITION BY position, depth, parent ORDER BY code ASC) - 1 AS child,
     lm,
     ncp,
-    rce
+    rce,
+    log_share
 FROM anon_parents;
 
 -- name: labels_of_unknown
@@ -191,7 +193,8 @@ GROUP BY anon_labels.position, anon_labels.depth;
 -- The values of every quasi-identifier (its position) with their rows (anon_value_rows), once per level (its depth) with the
 -- code of their label there (anon_label) and what it loses.
 -- :values (position INTEGER, value VARCHAR, anon_value_rows BIGINT)
--- :labels (position INTEGER, depth INTEGER, value VARCHAR, code BIGINT, lm DOUBLE, ncp DOUBLE, rce DOUBLE)
+-- :labels (position INTEGER, depth INTEGER, value VARCHAR, code BIGINT, lm DOUBLE, ncp DOUBLE, rce DOUBLE,
+--     log_share DOUBLE)
 SELECT
     anon_labels.position,
     anon_labels.depth,
@@ -199,7 +202,8 @@ SELECT
     anon_labels.code AS anon_label,
     anon_labels.lm AS anon_lm,
     anon_labels.ncp AS anon_ncp,
-    anon_labels.rce AS anon_rce
+    anon_labels.rce AS anon_rce,
+    anon_labels.log_share AS anon_log_share
 FROM :values AS anon_values
 INNER JOIN :labels AS anon_labels
     ON anon_labels.position = anon_values.position
@@ -248,7 +252,7 @@ FROM (
 -- of a label, the least information of one, and how many labels of the level the data has, NULL among them. Suppression is
 -- ignored.
 -- :levels (position INTEGER, depth INTEGER, anon_value_rows BIGINT, anon_label BIGINT, anon_lm DOUBLE,
---     anon_ncp DOUBLE, anon_rce DOUBLE)
+--     anon_ncp DOUBLE, anon_rce DOUBLE, anon_log_share DOUBLE)
 SELECT
     position,
     depth,
@@ -256,9 +260,11 @@ SELECT
     anon_helpers.mean_loss_of(anon_value_rows, TRUE, anon_lm) AS lm,
     anon_helpers.mean_loss_of(anon_value_rows, TRUE, anon_ncp) AS ncp,
     anon_helpers.mean_loss_of(anon_value_rows, TRUE, anon_rce) AS rce,
+    anon_helpers.mean_loss_of(anon_value_rows, TRUE, anon_log_share) AS log_share,
     max(anon_lm) AS largest_lm,
     max(anon_ncp) AS largest_ncp,
     max(anon_rce) AS largest_rce,
+    max(anon_log_share) AS largest_log_share,
     min(anon_helpers.label_information(anon_label_rows, anon_row_count)) AS least_information,
     count(DISTINCT anon_label) AS distinct_labels
 FROM (

@@ -52,7 +52,7 @@ from sqlanon.model.privacy import (
     RecursiveCLDiversity as RecursiveCLDiversity,
     TCloseness as TCloseness,
 )
-from sqlanon.model.cost_benefit import NoAttack as NoAttack
+from sqlanon.model.cost_benefit import NoAttack as NoAttack, PublisherPayout as PublisherPayout
 from sqlanon.model.class_losses import (
     AECS as AECS,
     ClassificationMetric as ClassificationMetric,

@@ -252,6 +252,8 @@ def measured(task: Task, node: Node) -> Measured:
         column = task.policy.quality.column
         agreeing = (max(Counter(row[column] for row in members).values()) for members in kept)
         losses["classification_metric"] = 1 - sum(agreeing) / len(task.rows)
+    if isinstance(task.policy.quality, sa.PublisherPayout):
+        losses["publisher_payout"] = _payout_missing(task, node, kept)
     return Measured(
         node=dict(node),
         class_count=len(groups),
@@ -380,6 +382,17 @@ def _loss(
             return math.prod(powers) - 1
         case _:
             return losses[quality.measure]
+
+
+def _payout_missing(task: Task, node: Node, kept: Sequence[Rows]) -> float:
+    """What is missing to the benefit of all rows."""
+    benefit, taxonomies = task.policy.quality.benefit, {name: task.taxonomies[name] for name in node}
+    paid = 0.0
+    for members in kept:
+        for row in members:
+            lost = oracle.information_lost(taxonomies, node, row)
+            paid += oracle.payout(len(members), lost, task.policy.quality)
+    return benefit * len(task.rows) - paid
 
 
 def _k(policy: sa.Policy) -> int:

@@ -39,7 +39,9 @@ QUALITIES = (
     sa.DM(),
     sa.AECS(),
     sa.ClassificationMetric("disease"),
+    sa.PublisherPayout(3, 0.75, 2, 10),
 )
+MONOTONIC = [quality for quality in QUALITIES if quality.monotonic_without_suppression]
 WITHOUT_WEIGHTS = [quality for quality in QUALITIES if not quality.counts_suppressed_weight]
 LIMITS = (0.0, 0.05, 0.1, 0.29, 0.34, 0.5, 1.0)
 EXAMPLES = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -217,7 +219,7 @@ class Case:
 def cases(draw: st.DrawFn, quality: object, *, monotonic: bool = False) -> Case:
     """If ``monotonic``, no model stops being met when a node is generalized."""
     table, limit = draw(tables()), draw(st.sampled_from(LIMITS))
-    individual = quality.counted_column is None and draw(st.booleans())
+    individual = quality.counted_column is None and not quality.counts_rows_alone and draw(st.booleans())
     models = draw(privacy_models(individual=individual))
     if monotonic and not quality.monotonic:
         limit = 0.0
@@ -256,6 +258,15 @@ def context_of(table: Table, policy: sa.Policy, bounds: Bounds | None = None) ->
             for name, height in zip(names, heights, strict=True)
         )
 
+    finest = dict.fromkeys(names, 0)
+    # By quasi-identifier, level and row: a value is the only one under its label at level 0.
+    by_logs = [
+        [
+            [oracle.information_lost(table.taxonomies, finest | {name: level}, row) for row in table.rows]
+            for level in range(height + 1)
+        ]
+        for name, height in zip(names, heights, strict=True)
+    ]
     return LossContext(
         lattice=Lattice(names, heights, *(bounds or ())),
         losses=LevelLosses(
@@ -268,6 +279,8 @@ def context_of(table: Table, policy: sa.Policy, bounds: Bounds | None = None) ->
             largest_ncp=by_level(oracle.largest_loss, oracle.ncp_share),
             rce=per_level("rce"),
             largest_rce=by_level(oracle.largest_loss, oracle.rce_share),
+            log_share=tuple(tuple(sum(each) / len(each) for each in losses) for losses in by_logs),
+            largest_log_share=tuple(tuple(len(names) * max(each) for each in losses) for losses in by_logs),
             least_information=by_level(oracle.least_information),
         ),
         row_count=len(table.rows),
@@ -368,8 +381,9 @@ class Answers:
             return summaries
         has_labels = bool(self._case.policy.quality.label_losses)
         for levels, summary in zip(inquiry.nodes, summaries, strict=True):
-            # What labels lose of all rows is known.
-            is_undecided = has_labels and levels in self._case.satisfying and summary.suppressed_rows > 0
+            # What labels lose of all rows is known, and nothing of classes.
+            is_known = summary.suppressed_rows == 0 and not self._case.policy.quality.class_losses
+            is_undecided = has_labels and levels in self._case.satisfying and not is_known
             (self.waiting if is_undecided else self.told).append(levels)
         return [replace(summary, class_losses={}, **dict.fromkeys(MEASURES)) for summary in summaries]
 

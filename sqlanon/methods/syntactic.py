@@ -173,7 +173,7 @@ def report_of_node(made: NodePublication, measured: Measured, into: str, seconds
         into,
         seconds,
         quality=policy.quality.measure,
-        loss=policy.quality.loss(node, table.context),
+        loss=policy.quality.loss_of(node, table.context),
         # Losses of classes were counted over joint classes; the release has other classes.
         losses={**({} if policy.held_with else node.class_losses), "lm": node.lm, "ncp": node.ncp},
         rows=made.rows,

@@ -26,7 +26,7 @@ class DMStar(QualityModel):
     class_losses: ClassVar = (DM_STAR,)
     monotonic: ClassVar = True
 
-    def loss(self, summary: NodeSummary, context: LossContext) -> float:
+    def loss_of(self, summary: NodeSummary, context: LossContext) -> float:
         return summary.class_losses[DM_STAR.name]
 
     def bound_above(self, summary: NodeSummary, context: LossContext) -> float:
@@ -43,7 +43,7 @@ class DM(QualityModel):
     model: Literal["dm"] = "dm"
     class_losses: ClassVar = (DM_STAR, DISCERNIBILITY)
 
-    def loss(self, summary: NodeSummary, context: LossContext) -> float:
+    def loss_of(self, summary: NodeSummary, context: LossContext) -> float:
         return summary.class_losses[DISCERNIBILITY.name]
 
     def counts_suppression(self, context: LossContext) -> bool:
@@ -68,7 +68,7 @@ class AECS(QualityModel):
     model: Literal["aecs"] = "aecs"
     class_losses: ClassVar = (AVERAGE_SIZE,)
 
-    def loss(self, summary: NodeSummary, context: LossContext) -> float:
+    def loss_of(self, summary: NodeSummary, context: LossContext) -> float:
         return summary.class_losses[AVERAGE_SIZE.name]
 
     def bound_above(self, summary: NodeSummary, context: LossContext) -> float:
@@ -103,7 +103,7 @@ class ClassificationMetric(QualityModel):
     def counted_column(self) -> str:
         return self.column
 
-    def loss(self, summary: NodeSummary, context: LossContext) -> float:
+    def loss_of(self, summary: NodeSummary, context: LossContext) -> float:
         return summary.class_losses[MISCLASSIFIED.name]
 
     def counts_suppression(self, context: LossContext) -> bool:
@@ -114,4 +114,4 @@ class ClassificationMetric(QualityModel):
 
     def bound_above(self, summary: NodeSummary, context: LossContext) -> float:
         # Rows that differ from most of a published class still do in a larger one, or are suppressed with it.
-        return self.loss(summary, context) - summary.suppressed_rows / context.row_count
+        return self.loss_of(summary, context) - summary.suppressed_rows / context.row_count

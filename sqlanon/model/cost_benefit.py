@@ -1,15 +1,18 @@
-"""Privacy as economics: what an attack pays an adversary who knows the gain and the cost of it."""
+"""Privacy as economics: what an attack pays an adversary, and what a release pays its publisher (Wan et al. 2015)."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from typing import Annotated, ClassVar, Literal
 
+import numpy as np
 from pydantic import Field, model_validator
 
 from sqlanon.model.criteria import CLASS_SIZE, Bound, at_least
-from sqlanon.model.policy_value import Number, failed_checks, kind_of
+from sqlanon.model.lattice import ClassLoss, LossContext, NodeSummary, Table
+from sqlanon.model.policy_value import Number, PolicyValue, failed_checks, kind_of
 from sqlanon.model.privacy import MOST, PrivacyModel
+from sqlanon.model.quality import LOG_SHARE, Bounds, Columns, MeanLabelLoss
 
 Money = Annotated[Number, Field(ge=0, le=MOST, kw_only=False)]
 """An amount per row, in any currency: models compare amounts only with each other."""
@@ -54,3 +57,64 @@ class NoAttack(PrivacyModel):
 
     def __str__(self) -> str:
         return f"k-anonymity against rational attacks (gain = {self.gain:g}, cost = {self.cost:g}: k = {self.k})"
+
+
+class Figures(PolicyValue):
+    """What an attack on a row is worth to an adversary, and the row to its publisher.
+
+    Attributes:
+        gain: what an adversary gains from a row that is re-identified.
+        cost: what an attack on a row costs the adversary.
+        benefit: what the publisher has from a row that is published as it is.
+        loss: what the publisher loses by a row that is re-identified.
+    """
+
+    gain: Money
+    cost: Money
+    benefit: Annotated[Money, Field(gt=0)]
+    loss: Money
+
+    @property
+    def figures(self) -> tuple[float, float, float, float]:
+        """Gain, cost, benefit and loss, the arguments of macros."""
+        return self.gain, self.cost, self.benefit, self.loss
+
+
+@kind_of("quality")
+class PublisherPayout(Figures, MeanLabelLoss):
+    """What is missing to the ``benefit`` of all rows: of a published row its payout, of a suppressed one everything.
+
+    The payout of a row is ``benefit`` (1 - information loss), less ``loss`` / rows of its class where an attack pays a
+    rational adversary: where ``gain`` / rows is above ``cost``. The information loss is the sum over quasi-identifiers
+    of ln(values under its label), over the sum of ln(values of the taxonomy), in [0, 1] (Wan et al. 2015; ARX). Not
+    monotonic, even without suppression: information is lost on the way up, and attacks cease to pay.
+
+    The loss is in [0, rows ``benefit`` + classes ``loss``], in the currency of the figures. It counts rows: it takes
+    neither weights of rows nor an ``individual``.
+    """
+
+    model: Literal["publisher-payout"] = "publisher-payout"
+    monotonic_without_suppression: ClassVar = False
+    counts_rows_alone: ClassVar = True
+
+    @property
+    def label_loss(self) -> str:
+        return LOG_SHARE
+
+    @property
+    def class_losses(self) -> tuple[ClassLoss, ...]:
+        columns = ("anon_class_size", "anon_kept", f"anon_{LOG_SHARE}")
+        return (ClassLoss(self.measure, "publisher_payout_of", (*columns, *self.figures)),)
+
+    def loss_of(self, summary: NodeSummary, context: LossContext) -> float:
+        return summary.class_losses[self.measure]
+
+    def known_bounds(self, context: LossContext) -> Table:
+        whole = context.row_count * self.benefit
+        return tuple(tuple(whole * loss for loss in losses) for losses in self._means(context))
+
+    def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds:
+        # No attack is the least that can happen.
+        return np.multiply(
+            context.row_count * self.benefit, super().bounds_with_suppression(nodes, suppressed, context)
+        )

@@ -112,12 +112,13 @@ class ClassLoss:
     """A loss of the classes of a node by their sizes: an aggregate macro over columns of all classes of the node.
 
     The columns are ``anon_class_size`` and ``anon_class_weight`` in rows, ``anon_kept`` (whether the class is
-    published), and the constants ``anon_row_count`` and ``anon_k`` of the policy.
+    published), the constants ``anon_row_count`` and ``anon_k`` of the policy, and ``anon_<loss>`` for losses of
+    labels of the model. Numbers stand for themselves.
     """
 
     name: str
     macro: str
-    of: tuple[str, ...]
+    of: tuple[str | float, ...]
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,8 @@ class LevelLosses:
     largest_ncp: Table = ()
     rce: Table = ()  # as ncp, of reconstruction errors
     largest_rce: Table = ()
+    log_share: Table = ()  # as ncp, of the logarithms of leaves
+    largest_log_share: Table = ()
     least_information: Table = ()  # the minimum bits of a present label; empty for weighted rows
 
 

@@ -20,6 +20,7 @@ from sqlanon.model.policy_value import Number, PolicyValue, failed_checks, kind_
 Columns = NDArray[np.int64]  # the levels of some nodes: a row per quasi-identifier, a column per node
 Bounds = NDArray[np.float64]  # an entry per node
 Terms = TypeVar("Terms", float, Bounds)  # a sum of terms, or an array of sums with an entry per node
+LOG_SHARE = "log_share"  # the loss of labels by logarithms
 LARGEST_WEIGHT = 1e12  # weights are ratios: a larger one is a slip, and sums of the largest floats overflow
 
 
@@ -43,16 +44,25 @@ def totals(table: Table, nodes: Columns) -> Bounds:
 
 
 class QualityModel(PolicyValue):
-    """A score of nodes by information loss, which may depend on ``class_losses``."""
+    """A score of nodes by information loss, which may depend on ``class_losses``.
 
-    class_losses: ClassVar[tuple[ClassLoss, ...]] = ()
+    Attributes:
+        monotonic_without_suppression: whether the loss of a more general node is never smaller where nothing is
+            suppressed.
+        counts_rows_alone: whether it is undefined for weights of rows, and for classes that count individuals.
+    """
+
+    monotonic_without_suppression: ClassVar[bool] = True
+    counts_rows_alone: ClassVar[bool] = False
+
+    @property
+    def class_losses(self) -> tuple[ClassLoss, ...]:
+        """The losses of classes that the query of a node must compute."""
+        return ()
 
     @property
     def monotonic(self) -> bool:
-        """Whether the loss of a more general node is never smaller, with any suppression.
-
-        Without suppression this holds for all models.
-        """
+        """Whether the loss of a more general node is never smaller, with any suppression."""
         return False
 
     @property
@@ -90,7 +100,7 @@ class QualityModel(PolicyValue):
         """Whether the query of a node must keep the losses of quasi-identifiers apart."""
         return False
 
-    def loss(self, summary: NodeSummary, context: LossContext) -> float:
+    def loss_of(self, summary: NodeSummary, context: LossContext) -> float:
         """Return the loss of a checked node."""
         raise NotImplementedError
 
@@ -208,7 +218,7 @@ class LM(WeightedModel):
     def by_quasi_identifier(self) -> bool:
         return self.aggregate == "geometric" or bool(self.weights)
 
-    def loss(self, summary: NodeSummary, context: LossContext) -> float:
+    def loss_of(self, summary: NodeSummary, context: LossContext) -> float:
         return measured(summary.combined_loss if self.by_quasi_identifier else summary.lm)
 
     def counts_suppression(self, context: LossContext) -> bool:
@@ -236,26 +246,34 @@ class MeanLabelLoss(QualityModel):
     """A mean over rows and quasi-identifiers of the losses of labels, named like the model; suppressed rows lose 1."""
 
     @property
-    def label_losses(self) -> tuple[str, ...]:
-        return (self.measure,)
+    def label_loss(self) -> str:
+        """The loss of a label."""
+        return self.measure
 
-    def loss(self, summary: NodeSummary, context: LossContext) -> float:
+    @property
+    def label_losses(self) -> tuple[str, ...]:
+        return (self.label_loss,)
+
+    def loss_of(self, summary: NodeSummary, context: LossContext) -> float:
         return measured(getattr(summary, self.measure))
 
     def counts_suppression(self, context: LossContext) -> bool:
         return bool(self._largest(context))
 
     def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds:
-        losses = _with_suppression(self.known_bounds(context), self._largest(context), nodes, suppressed)
+        losses = _with_suppression(self._means(context), self._largest(context), nodes, suppressed)
         means: Bounds = losses.mean(axis=0)
         return means
 
     def known_bounds(self, context: LossContext) -> Table:
-        table: Table = getattr(context.losses, self.measure)
+        return self._means(context)
+
+    def _means(self, context: LossContext) -> Table:
+        table: Table = getattr(context.losses, self.label_loss)
         return table
 
     def _largest(self, context: LossContext) -> Table:
-        table: Table = getattr(context.losses, f"largest_{self.measure}")
+        table: Table = getattr(context.losses, f"largest_{self.label_loss}")
         return table
 
 
@@ -302,7 +320,7 @@ class Prec(ChargingModel, WeightedModel):
     def counts_suppressed_weight(self) -> bool:
         return self.charges
 
-    def loss(self, summary: NodeSummary, context: LossContext) -> float:
+    def loss_of(self, summary: NodeSummary, context: LossContext) -> float:
         generalized = total(self.known_bounds(context), summary.levels)
         return generalized + (1 - generalized) * measured(summary.suppressed_share) if self.charges else generalized
 
@@ -332,7 +350,7 @@ class Entropy(ChargingModel):
     def label_losses(self) -> tuple[str, ...]:
         return ("information",) if self.charges else ()
 
-    def loss(self, summary: NodeSummary, context: LossContext) -> float:
+    def loss_of(self, summary: NodeSummary, context: LossContext) -> float:
         generalized = total(context.losses.entropy, summary.levels)
         return generalized + measured(summary.suppressed_information) if self.charges else generalized
 

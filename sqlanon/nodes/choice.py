@@ -98,7 +98,7 @@ def settled(
     if best.attainable is not None:
         table = most_private(table, best.attainable)
         best = node_summaries(engine, table, [best.levels], as_asked=True)[0]
-    elif not best.class_losses:
+    elif best.min_class_size is None:
         best = node_summaries(engine, table, [best.levels])[0]
     return NodeChoice(table, best, outcome, finer, loss_alone)
 
@@ -176,7 +176,7 @@ def bottom_choice(engine: Compute, table: EncodedTable) -> NodeChoice:
         suppressed_information=0,
         class_losses={each.name: 1 for each in policy.criteria.class_losses},
     )
-    return settled(engine, table, only_checked(node, policy.quality.loss(node, table.context)), node)
+    return settled(engine, table, only_checked(node, policy.quality.loss_of(node, table.context)), node)
 
 
 MAX_SWAPS = 32  # nodes that are counted after a search: one batch
@@ -267,7 +267,7 @@ def _compared(problem: SearchProblem, best: Levels, least: float, node: NodeSumm
 
 def known_loss(problem: SearchProblem, node: NodeSummary) -> float:
     """Return the loss of a node, or a lower bound if the loss of its labels may be unknown."""
-    return problem.least_loss(node) if problem.quality.label_losses else problem.quality.loss(node, problem.context)
+    return problem.least_loss(node) if problem.quality.label_losses else problem.quality.loss_of(node, problem.context)
 
 
 def _swaps(problem: SearchProblem, best: Levels) -> Iterator[Levels]:

@@ -175,7 +175,8 @@ class SizesFirst:
             return self._whole.answer(inquiry)
         allowed = self._table.context.allowed_rows
         step = 1 if self._sized else max(1, len(inquiry.nodes) // TRIED)
-        sized = self._sizes.answer(replace(inquiry, nodes=inquiry.nodes[::step]))
+        asks: Asked = "counts" if self._table.encoding.label_losses else inquiry.asks
+        sized = self._sizes.answer(replace(inquiry, nodes=inquiry.nodes[::step], asks=asks))
         found = {summary.levels: summary for summary in sized if summary.suppressed_rows > allowed}
         self._sized += len(sized)
         self._failed += len(found)

@@ -246,6 +246,8 @@ def level_losses(engine: Compute, encoding: Encoding) -> LevelLosses:
         largest_ncp=table("largest_ncp", 1) if unweighted else (),
         rce=table("rce", width),
         largest_rce=table("largest_rce", 1) if unweighted else (),
+        log_share=table("log_share", width),
+        largest_log_share=table("largest_log_share", 1) if unweighted else (),
         least_information=table("least_information", 1) if unweighted else (),
     )
     return with_root_losses(engine, encoding, losses) if encoding.spec.roots else losses

@@ -138,7 +138,7 @@ def _fit(
         facts = {
             "node": lattice.named(node.levels),
             "suppressed_rows": node.suppressed_rows,
-            "loss": policy.quality.loss(node, context),
+            "loss": policy.quality.loss_of(node, context),
             "search": found_by(policy, outcome),
             "checked_nodes": outcome.checked_nodes,
             "proven_optimal": outcome.proven_optimal,

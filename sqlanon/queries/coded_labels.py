@@ -41,7 +41,7 @@ from sqlanon.queries.source_rows import with_unknown_labels
 
 SQL = Queries("cells")
 
-LABEL_LOSSES = ("lm", "ncp", "rce")  # losses that follow from taxonomies only
+LABEL_LOSSES = ("lm", "ncp", "rce", "log_share")  # losses that follow from taxonomies only
 INFORMATION = "information"
 
 CODED_LABELS = Relation("anon_coded_labels", "node")

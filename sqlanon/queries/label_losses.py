@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.model.lattice import Levels
-from sqlanon.model.quality import LM
+from sqlanon.model.quality import LM, LOG_SHARE
 from sqlanon.queries.class_measures import KEPT
 from sqlanon.queries.coded_labels import INFORMATION, label_bits
 from sqlanon.queries.encoding import Encoding
@@ -160,13 +160,16 @@ class LabelLosses:
     def _constant_loss(self, measure: str, position: int, depth: int) -> float | None:
         """Return the loss of all labels of a level; None if it varies.
 
-        It is 0 for values, and for a top above them 1, or 1 - 1 / values for a reconstruction error. The top has no
-        information that suppression could lose, so its loss of information is 0, too.
+        It is 0 for values, and for a top above them 1, or 1 - 1 / values for a reconstruction error, or what logarithms
+        make of it. The top has no information that suppression could lose, so its loss of information is 0, too.
         """
         if not self._encoding.loss_varies(measure, position, depth):
             shape = self._encoding.spec.shapes[position]
             if measure == INFORMATION or not depth == shape.height > 0 or shape.domain_size <= 1:
                 return 0.0
+            if measure == LOG_SHARE:
+                logs = [math.log(max(each.domain_size, 1)) for each in self._encoding.spec.shapes]
+                return logs[position] * len(logs) / sum(logs)
             return 1 - 1 / shape.domain_size if measure == "rce" else 1.0
         steps = self._encoding.loss_steps.get((measure, position, depth), ())
         return steps[0][1] if len(steps) == 1 else None

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.model.criteria import CLASS_SIZE, Bound
-from sqlanon.model.lattice import Asked, Levels
+from sqlanon.model.lattice import Asked, ClassLoss, Levels
 from sqlanon.queries.class_measures import KEPT, class_relation, measure_of, within
 from sqlanon.queries.coded_labels import labelled_values
 from sqlanon.queries.encoding import Encoding
@@ -213,12 +213,9 @@ class _Summary:
         self.query = Queries("cells").query("node_summary", unused, classes=exp.to_table("anon_classes"))
         if encoding.criteria.partly_certain_bounds:
             self.query = self.query.select(certain_rows(column(CERTAINLY_KEPT)), copy=False)
-        if asked == "everything":
-            losses_of_classes = (
-                aliased(scalar_call(loss.macro, *map(column, loss.of)), loss.name)
-                for loss in encoding.criteria.class_losses
-            )
-            self.query = self.query.select(*losses_of_classes, copy=False)
+        criteria = encoding.criteria
+        of_classes = {"everything": criteria.class_losses, "loss": criteria.quality.class_losses}.get(asked, ())
+        self.query = self.query.select(*map(_of_classes, of_classes), copy=False)
         combined = losses.combined() if losses else []
         shown = (each for each in combined if asked == "everything" or each.alias != "lm")
         self.query = self.query.select(*shown, copy=False)
@@ -228,7 +225,6 @@ class _Summary:
             known["anon_largest_share"] = column(measure_column(encoding, counted))
         if attainable_within is not None:
             known["anon_allowed_rows"] = number(attainable_within)
-        criteria = encoding.criteria
         if encoding.spec.earlier is None and tuple(criteria.certain_bounds) == criteria.class_bounds:
             # All suppressed rows are certainly suppressed, so they are summed once.
             known[CERTAINLY_KEPT] = exp.column(KEPT)
@@ -260,9 +256,14 @@ class _Summary:
                 mentioned.replace(known[mentioned.name].copy())
 
 
+def _of_classes(loss: ClassLoss) -> exp.Alias:
+    arguments = (column(each) if isinstance(each, str) else number(each) for each in loss.of)
+    return aliased(scalar_call(loss.macro, *arguments), loss.name)
+
+
 def _unused(encoding: Encoding, losses: LabelLosses | None, asked: Asked, *, attainable: bool) -> set[str]:
     criteria = encoding.criteria
-    unused = {*OF_LABELS.values()} - {OF_LABELS[name] for name in (losses.measures if losses else ())}
+    unused = {*OF_LABELS.values()} - {OF_LABELS.get(name) for name in (losses.measures if losses else ())}
     if asked != "everything":
         unused.add("min_class_size")
     if criteria.partly_certain_bounds:

@@ -229,7 +229,7 @@ class Exploration(AbstractContextManager["Exploration"]):
         known = {each.levels: each for each in [*self._satisfying.nodes]}
         known |= {each.summary.levels: each.summary for each in [*self._known.values()]}
         satisfying = [each for each in known.values() if self._problem.satisfies(each)]
-        loss = self.policy.quality.loss(of_node.summary, self._table.context)
+        loss = self.policy.quality.loss_of(of_node.summary, self._table.context)
         return cheapest_finer(self._problem, of_node.summary.levels, loss, satisfying, counted)
 
     def nodes(self) -> tuple[MeasuredNode, ...]:

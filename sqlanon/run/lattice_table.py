@@ -279,7 +279,7 @@ def record_of(nodes: pa.Table) -> LatticeRecord:
 
 def _others(under: Sequence[EncodedTable], node: Examination) -> list[dict[str, Any]]:
     return [
-        {"loss": other.bound.policy.quality.loss(summary, other.context), "suppressed_rows": summary.suppressed_rows}
+        {"loss": other.bound.policy.quality.loss_of(summary, other.context), "suppressed_rows": summary.suppressed_rows}
         for other, summary in zip(under, node.others, strict=True)
     ]
 
@@ -300,7 +300,7 @@ def node_row(table: EncodedTable, node: Examination) -> dict[str, Any]:
         "min_class_size": summary.min_class_size,
         "suppressed_rows": summary.suppressed_rows,
         "satisfies": satisfies,
-        "loss": policy.quality.loss(summary, context),
+        "loss": policy.quality.loss_of(summary, context),
         "prec": total(context.losses.prec, summary.levels),
         "dm_star": summary.class_losses["dm_star"],
         "entropy": total(context.losses.entropy, summary.levels),

@@ -191,7 +191,7 @@ def tried(engine: Engine, source: ResolvedSource, policy: Policy, source_rows: i
             source_rows=source_rows,
             rows=groups.source_rows,
             columns=len(policy.quasi_identifiers),
-            loss=policy.quality.loss(summary, context),
+            loss=policy.quality.loss_of(summary, context),
             suppressed_rows=summary.suppressed_rows,
             at_top=tuple(name for name, level, height in heights if level == height > 0),
             local_loss=local_loss(engine, groups),

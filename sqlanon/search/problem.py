@@ -48,11 +48,11 @@ class SearchProblem:
     def loss(self, summary: NodeSummary) -> float:
         if self.quality.label_losses and not self.needs_labels(summary):
             return self.quality.bound_above(summary, self.context)
-        return self.quality.loss(summary, self.context)
+        return self.quality.loss_of(summary, self.context)
 
     def needs_labels(self, summary: NodeSummary) -> bool:
-        """Return whether a loss needs the loss of labels in the suppressed rows; it is known for all rows."""
-        return bool(self.quality.label_losses) and summary.suppressed_rows > 0
+        """Return whether a loss needs more than what labels lose in all rows: in suppressed ones, or by class."""
+        return bool(self.quality.label_losses) and (summary.suppressed_rows > 0 or bool(self.quality.class_losses))
 
     def least_loss(self, summary: NodeSummary) -> float:
         """Return a lower bound of the loss of a checked node that doesn't need the loss of labels."""

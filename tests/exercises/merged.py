@@ -15,7 +15,7 @@ class Merged(QualityModel):
     model: Literal["merged"] = "merged"
     class_losses: ClassVar = (MERGED,)
 
-    def loss(self, summary: NodeSummary, context: LossContext) -> float:
+    def loss_of(self, summary: NodeSummary, context: LossContext) -> float:
         return summary.class_losses[MERGED.name]
 
 

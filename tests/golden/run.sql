@@ -151,7 +151,12 @@ BEGIN;
 -- as above: read taxonomy_origin; read taxonomy
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_coded_labels" AS
-WITH anon_labels AS (
+WITH "anon_taxonomies" AS (
+  SELECT *, AVG(LN(GREATEST(domain_size, 1))) OVER () AS mean_log
+  FROM (VALUES
+    (0, 'age', 2, 4),
+    (1, 'sex', 1, 2)) AS "anon_taxonomies"("position", "attribute", "height", "domain_size")
+), anon_labels AS (
   SELECT
     anon_attribute, anon_level, anon_value, anon_label,
     COUNT(*) OVER (PARTITION BY anon_attribute, anon_level, anon_label) AS anon_leaf_count,
@@ -194,8 +199,15 @@ WITH anon_labels AS (
         ELSE anon_taxonomy_labels.leaf_count / anon_taxonomies.domain_size
       END
     ) AS ncp,
-    (1 - (2 * 1 - 1 * 1) / anon_taxonomy_labels.leaf_count) AS rce
-  FROM (VALUES (0, 'age', 2, 4), (1, 'sex', 1, 2)) AS anon_taxonomies("position", "attribute", "height", "domain_size")
+    (1 - (2 * 1 - 1 * 1) / anon_taxonomy_labels.leaf_count) AS rce,
+    (
+      CASE
+        WHEN anon_taxonomies.mean_log > 0 AND anon_taxonomy_labels.leaf_count > 1
+        THEN LN(anon_taxonomy_labels.leaf_count) / anon_taxonomies.mean_log
+        ELSE 0.0
+      END
+    ) AS log_share
+  FROM "anon_taxonomies"
   INNER JOIN "anon_taxonomy_labels" ON anon_taxonomy_labels.attribute = anon_taxonomies.attribute
   QUALIFY COUNT(*) OVER (PARTITION BY anon_taxonomies.position, anon_taxonomy_labels.value) = anon_taxonomies.height + 1
 ), anon_parents AS (
@@ -207,7 +219,7 @@ WITH anon_labels AS (
 SELECT
   position, depth, value, label, code,
   DENSE_RANK() OVER (PARTITION BY position, depth, parent ORDER BY code ASC) - 1 AS child,
-  lm, ncp, rce
+  lm, ncp, rce, log_share
 FROM anon_parents;
 
 SELECT position, depth, MAX(child) AS last_child
@@ -217,7 +229,7 @@ GROUP BY position, depth;
 CREATE TEMPORARY TABLE "temp"."main"."anon_labels" AS
 SELECT
   "anon_coded"."position", "anon_coded"."depth", "anon_coded"."value", "anon_coded"."label", "anon_coded"."code",
-  "anon_coded"."lm", "anon_coded"."ncp", "anon_coded"."rce",
+  "anon_coded"."lm", "anon_coded"."ncp", "anon_coded"."rce", "anon_coded"."log_share",
   COALESCE(
     BIT_OR(("child" << "shift")) FILTER(WHERE
       "word" = 0) OVER (PARTITION BY "position", "value" ORDER BY "depth" DESC),
@@ -291,7 +303,8 @@ WITH "anon_keyed" AS (
 ), "anon_levels" AS (
   SELECT
     anon_labels.position, anon_labels.depth, anon_values.anon_value_rows, anon_labels.code AS anon_label,
-    anon_labels.lm AS anon_lm, anon_labels.ncp AS anon_ncp, anon_labels.rce AS anon_rce
+    anon_labels.lm AS anon_lm, anon_labels.ncp AS anon_ncp, anon_labels.rce AS anon_rce,
+    anon_labels.log_share AS anon_log_share
   FROM "anon_values"
   INNER JOIN "temp"."main"."anon_labels" AS anon_labels
     ON anon_labels.position = anon_values.position
@@ -314,9 +327,11 @@ SELECT
   (SUM(anon_value_rows * CASE WHEN TRUE THEN anon_lm ELSE 1.0 END) / SUM(anon_value_rows)) AS lm,
   (SUM(anon_value_rows * CASE WHEN TRUE THEN anon_ncp ELSE 1.0 END) / SUM(anon_value_rows)) AS ncp,
   (SUM(anon_value_rows * CASE WHEN TRUE THEN anon_rce ELSE 1.0 END) / SUM(anon_value_rows)) AS rce,
+  (SUM(anon_value_rows * CASE WHEN TRUE THEN anon_log_share ELSE 1.0 END) / SUM(anon_value_rows)) AS log_share,
   MAX(anon_lm) AS largest_lm,
   MAX(anon_ncp) AS largest_ncp,
   MAX(anon_rce) AS largest_rce,
+  MAX(anon_log_share) AS largest_log_share,
   MIN((LOG(2, anon_row_count / anon_label_rows))) AS least_information,
   COUNT(DISTINCT anon_label) AS distinct_labels
 FROM "anon_weighed"

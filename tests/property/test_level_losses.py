@@ -62,6 +62,9 @@ def test_every_level(case: Case) -> None:
 def one_level(case: Case, name: str, depth: int) -> dict[str, float]:
     """The losses of a table that has one quasi-identifier."""
     node = {name: depth}
+    known = {each: case.taxonomies[each] for each in case.quasi_identifiers}
+    among = {**dict.fromkeys(case.quasi_identifiers, 0), **node}
+    by_logs = [oracle.information_lost(known, among, row) for row in case.rows]
     return {
         "entropy": oracle.entropy_loss(case.rows, case.taxonomies, node),
         **{loss: oracle.mean_loss(case.rows, case.taxonomies, node, 1, share) or 0.0 for loss, share in SHARES.items()},
@@ -69,6 +72,8 @@ def one_level(case: Case, name: str, depth: int) -> dict[str, float]:
             f"largest_{loss}": oracle.largest_loss(case.rows, case.taxonomies, name, depth, share)
             for loss, share in SHARES.items()
         },
+        "log_share": len(case.quasi_identifiers) * sum(by_logs) / len(by_logs),
+        "largest_log_share": len(case.quasi_identifiers) * max(by_logs),
         "least_information": oracle.least_information(case.rows, case.taxonomies, name, depth),
         "distinct_labels": len({row[name] for row in oracle.generalize(case.rows, case.taxonomies, node)}),
     }

@@ -74,7 +74,7 @@ class Geometric(QualityModel):
     monotonic: ClassVar[bool] = True
     known: ClassVar[bool] = True
 
-    def loss(self, summary: NodeSummary, context: LossContext) -> float:
+    def loss_of(self, summary: NodeSummary, context: LossContext) -> float:
         return self.of_levels(summary.levels, context)
 
     def known_bounds(self, context: LossContext) -> tuple[tuple[float, ...], ...]:

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
+import sqlanon as sa
 from sqlanon.queries.kit.macros import expand, install_script, macros
 from sqlanon.queries.kit.nodes import DIALECT
 from tests import oracle
@@ -509,6 +510,13 @@ def test_losses_of_a_node(case: Case, k: int) -> None:
     )
     assert_close(one(table_call("lm", "data", node, k)), [oracle.mean_loss(rows, known, node, k, oracle.lm_share)])
     assert_close(one(table_call("ncp", "data", node, k)), [oracle.mean_loss(rows, known, node, k, oracle.ncp_share)])
+    for figures in ((3, 0.75, 2, 10), (0.3, 0.1, 0.5, 7), (3, 0, 1, 4)):
+        model = sa.PublisherPayout(*figures)
+        paid = oracle.payouts(rows, known, node, k, model)
+        assert_close(
+            one(table_call("publisher_payout", "data", node, k, *figures)),
+            [sum(paid), model.benefit * len(rows) - sum(paid)] if rows else [None, None],
+        )
 
 
 @EXAMPLES

@@ -199,6 +199,9 @@ class TestModels:
             (lambda: sa.NoAttack(1, float("nan")), "cost: "),
             (lambda: sa.NoAttack(float("inf"), 2), "gain: "),
             (lambda: sa.NoAttack(1e12, 0.1), "the gain asks for classes of more than"),
+            (lambda: sa.PublisherPayout(-1, 4, 1200, 300), "gain: "),
+            (lambda: sa.PublisherPayout(300, 4, 0, 300), "benefit: "),
+            (lambda: sa.PublisherPayout(300, 4, 1200, float("inf")), "loss: "),
             (lambda: sa.DeltaPresence(-0.1, 1, "everyone"), "minimum: "),
             (lambda: sa.DeltaPresence(0, 1.1, "everyone"), "maximum: "),
             (lambda: sa.DeltaPresence(0.9, 0.5, "everyone"), "the minimum, 0.9, is above the maximum, 0.5"),
@@ -279,6 +282,23 @@ class TestModels:
             'k-map against "one" (k = 2) counts rows',
         ):
             assert part in text
+
+    @pytest.mark.parametrize("field", ["row_weight", "individual"])
+    def test_a_payout_counts_rows_alone(self, field: str) -> None:
+        payout = sa.PublisherPayout(300, 4, 1200, 300)
+        meant = {"row_weight": 'the weights of row_weight "weight"', "individual": 'the individuals of "weight"'}[field]
+        [found] = problems(**{field: "weight"}, insensitive=["weight"], quality=payout)
+        assert found == (f"publisher_payout counts rows, not {meant}")
+
+    @pytest.mark.parametrize("search", ["ola", "incognito"])
+    def test_a_payout_is_not_monotonic(self, search: str) -> None:
+        """Not even where nothing is suppressed."""
+        payout = sa.PublisherPayout(300, 4, 1200, 300)
+        [problem] = problems(search=search, suppression_limit=0, quality=payout)
+        assert problem == (f'search "{search}" needs monotonic models, which publisher_payout is not; take "optimal"')
+        [problem] = problems(objective="privacy", max_loss=9, quality=payout)
+        assert problem == 'objective "privacy" needs monotonic models, which publisher_payout is not'
+        assert policy(search="samarati", suppression_limit=0, quality=payout).quality == payout
 
     def test_the_objective_of_privacy_needs_a_loss_and_has_a_search_of_its_own(self) -> None:
         [problem] = problems(objective="privacy")

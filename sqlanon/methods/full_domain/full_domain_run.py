@@ -198,4 +198,4 @@ def check_given(engine: Compute, table: EncodedTable, levels: Levels) -> SearchO
             if rows
         ]
         raise UnsatisfiableError("the given node does not meet the policy:", problems)
-    return only_checked(node, policy.quality.loss(node, context))
+    return only_checked(node, policy.quality.loss_of(node, context))

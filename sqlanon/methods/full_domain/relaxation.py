@@ -221,7 +221,7 @@ class _Relaxer:
         context = self.table.context
         for levels in dict.fromkeys((context.lattice.bottom, context.lattice.top)):
             (summary,) = node_summaries(self.engine, self.table, [levels])
-            loss = in_few_digits(self._policy.quality.loss(summary, context), ROUND_CEILING)
+            loss = in_few_digits(self._policy.quality.loss_of(summary, context), ROUND_CEILING)
             smallest = levels == context.lattice.bottom
             found = list(self._checked("max_loss", {"max_loss": loss}, levels, f"max_loss = {loss:g}", smallest))
             yield from found
@@ -272,7 +272,7 @@ def _satisfies(table: EncodedTable, summary: NodeSummary) -> bool:
     if policy.max_loss is None:
         return True
     protects = policy.has_concealing or (summary.attainable is not None and summary.attainable >= 2)
-    return protects and policy.quality.loss(summary, table.context) <= policy.max_loss + margin(policy.max_loss)
+    return protects and policy.quality.loss_of(summary, table.context) <= policy.max_loss + margin(policy.max_loss)
 
 
 def _listed(models: Iterable[PrivacyModel]) -> str:

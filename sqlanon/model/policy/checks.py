@@ -65,7 +65,8 @@ def _misfits_of_search(policy: PolicyFields) -> Iterable[str]:
             if not policy.is_monotonic(model):
                 yield _needs_monotonic(policy, str(model))
     suppresses = policy.method.outlier_limit > 0
-    if policy.algorithm in NEED_MONOTONIC_QUALITY and suppresses and not policy.quality.monotonic:
+    is_unsound = suppresses or not policy.quality.monotonic_without_suppression
+    if policy.algorithm in NEED_MONOTONIC_QUALITY and is_unsound and not policy.quality.monotonic:
         yield _needs_monotonic(policy, policy.quality.measure)
     if policy.objective == "privacy" and policy.max_loss is None:
         yield 'objective "privacy" needs max_loss, the maximum loss of the release'
@@ -101,8 +102,10 @@ def _foreign_columns(policy: PolicyFields) -> Iterable[str]:
     if (counted := policy.quality.counted_column) is not None:
         for name, meant in unknown_names([counted], (*policy.sensitive, *policy.insensitive)):
             yield f'quality.column: "{name}" is not a sensitive or insensitive column{meant}'
-        if policy.individual is not None:
-            yield f'{policy.quality.measure} counts rows, not the individuals of "{policy.individual}"'
+    if policy.individual is not None and (counted is not None or policy.quality.counts_rows_alone):
+        yield f'{policy.quality.measure} counts rows, not the individuals of "{policy.individual}"'
+    if policy.row_weight is not None and policy.quality.counts_rows_alone:
+        yield f'{policy.quality.measure} counts rows, not the weights of row_weight "{policy.row_weight}"'
     if policy.row_weight is not None and policy.row_weight in policy.quasi_identifiers:
         yield f'row_weight "{policy.row_weight}" is a quasi-identifier; weights are not generalized'
 

@@ -6,7 +6,7 @@
 CREATE TEMPORARY TABLE "temp"."main"."anon_labels_of_releases_0" AS
 SELECT
   "anon_coded"."position", "anon_coded"."depth", "anon_coded"."value", "anon_coded"."label", "anon_coded"."code",
-  "anon_coded"."lm", "anon_coded"."ncp", "anon_coded"."rce",
+  "anon_coded"."lm", "anon_coded"."ncp", "anon_coded"."rce", "anon_coded"."log_share",
   COALESCE(
     BIT_OR(("child" << "shift")) FILTER(WHERE
       "word" = 0) OVER (PARTITION BY "position", "value" ORDER BY "depth" DESC),
@@ -18,13 +18,13 @@ LEFT JOIN (VALUES
   (1, 0, 0, 59),
   (0, 0, 0, 58)) AS "anon_fields"("position", "depth", "word", "shift")
   USING ("position", "depth");
---   -> position, depth, value, label, code, lm, ncp, rce, anon_key_0
---   0, 0, 31, 31, 2, 0, 0, 0, 2305843009213693952
---   0, 0, 34, 34, 3, 0, 0, 0, 2594073385365405696
---   0, 0, 42, 42, 4, 0, 0, 0, 4611686018427387904
---   0, 0, 47, 47, 5, 0, 0, 0, 4899916394579099648
---   0, 0, NULL, NULL, 1, 0, 0, 0, 0
---   and 16 more: a1f63d10703b
+--   -> position, depth, value, label, code, lm, ncp, rce, log_share, anon_key_0
+--   0, 0, 31, 31, 2, 0, 0, 0, 0, 2305843009213693952
+--   0, 0, 34, 34, 3, 0, 0, 0, 0, 2594073385365405696
+--   0, 0, 42, 42, 4, 0, 0, 0, 0, 4611686018427387904
+--   0, 0, 47, 47, 5, 0, 0, 0, 0, 4899916394579099648
+--   0, 0, NULL, NULL, 1, 0, 0, 0, 0, 0
+--   and 16 more: 48d3fa278ee0
 
 -- Classes of an earlier release
 -- Run earlier k

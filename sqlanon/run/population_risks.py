@@ -32,6 +32,7 @@ WEIGHT = "anon_weight"  # of rows that stand for equally many people
 SQL = Queries("report")
 
 ROWS_COUNTED = 'rows are counted, not the individuals of column "{}"'
+OVERLAPPING = "after: labels of several levels overlap, so that more people may fit a row than its class stands for"
 MASKED = "after: masked rows are left out"
 
 
@@ -58,13 +59,16 @@ class WeightedRelease:
                 risks[when] = sample()
             except SqlanonError as error:
                 problems.append(f"{when}: {reason_of(error)}")
-        return PopulationRisk(**risks, notes=(*self._notes(), *problems))
+        notes = self._notes(has_after="after" in risks)
+        return PopulationRisk(**risks, notes=(*notes, *problems))
 
-    def _notes(self) -> Iterator[str]:
+    def _notes(self, *, has_after: bool) -> Iterator[str]:
         if self.policy.individual is not None:
             yield ROWS_COUNTED.format(self.policy.individual)
-        if self.record.rows is not None and self.record.rows.masked:
+        if has_after and self.record.rows is not None and self.record.rows.masked:
             yield MASKED
+        if has_after and not isinstance(self.record.labels, NodeRecord):
+            yield OVERLAPPING
 
     def _before(self) -> SampleRisk | None:
         source = None if self.source is None else coded(self.engine, self.source, self.policy)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.blocks import FEW_RUNS, GUIDES, README, prepare, run_blocks
+from tests.blocks import FEW_RUNS, GUIDES, README, TEXTS, blocks, prepare, run_bash, run_blocks
 from tests.commands import DBT
 
 
@@ -15,6 +15,21 @@ def after_the_readme(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = prepare(tmp_path_factory.mktemp("readme"), FEW_RUNS)
     run_blocks(README, folder)
     return folder
+
+
+def test_survey_data_prints_what_it_shows(after_the_readme: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(after_the_readme, tmp_path / "folder")
+    guide = "sqlanon/guides/survey-data.md"
+    run_blocks(guide, copy)
+    printed = [run_bash(block.text, copy).stdout for block in blocks(guide) if block.language == "bash"]
+    words = " ".join(" ".join(printed).split())
+    shown = [
+        " ".join(line.split())
+        for line in TEXTS[guide].split("```")[::2]
+        for line in line.splitlines()
+        if line[:4] == "    "
+    ]
+    assert [line for line in shown if line not in words and "──" not in line] == []
 
 
 LATER = ("classification", "hospital", "l-diversity", "several-tables")

@@ -104,6 +104,11 @@ def test_what_is_missing_is_a_note(session: sa.Session) -> None:
         'rows are counted, not the individuals of column "name"',
         'after: the release has no weights: release "weight" among the insensitive columns',
     )
+    weighted = {"rest": None, "identifiers": ["name"], "insensitive": ["Weight"], "individual": None}
+    local = reported(session, policy(**{**LOCAL, **weighted}), source="people").population_risk
+    assert local is not None
+    assert local.after is not None
+    assert "labels of several levels overlap" in local.notes[0]
     assert reported(session, policy(row_weight=None), source="people").population_risk is None
 
 

@@ -42,9 +42,16 @@ def population_section(found: PopulationRisk | None, k: int | None) -> Iterator[
         parts.append(Table(names, rows, numbers=range(1, len(names))))
     if before is not None and before.special is not None:
         parts += before.special.parts(k)
-    by_table = [(when, each.notes) for when, each in (("before", before), ("after", after)) if each is not None]
-    parts += notes("Notes", (*found.notes, *(f"{when}: {note}" for when, of_table in by_table for note in of_table)))
+    parts += notes("Notes", (*found.notes, *_notes(before, after)))
     yield Section("Risk in the population", tuple(parts), REMARK)
+
+
+def _notes(before: SampleRisk | None, after: SampleRisk | None) -> Iterator[str]:
+    tables: dict[str, list[str]] = {}
+    for when, risk in (("before", before), ("after", after)):
+        for note in () if risk is None else risk.notes:
+            tables.setdefault(note, []).append(when)
+    yield from (f"{' and '.join(when)}: {note}" for note, when in tables.items())
 
 
 def _figures(risk: SampleRisk, k: int | None) -> Iterator[tuple[str, str]]:

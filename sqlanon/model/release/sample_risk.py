@@ -238,5 +238,8 @@ class SampleRisk(Result):
             yield "households that are found, by single members", figure(self.households.households_found)
             yield "rows in these households", figure(self.households.rows_found)
             yield "households that no other is like", count(self.households.unique_households)
-            yield "households that are found, by all members together", figure(self.households.matched_households)
+            yield (
+                "households that are found, by all members, lower estimate",
+                figure(self.households.matched_households),
+            )
             yield "rows in those households", figure(self.households.matched_rows)

@@ -4,21 +4,28 @@
 -- strictest bounds of nodes
 -- The strictest bound that a node can meet: that of the least strict class which cannot be suppressed together with all that
 -- are less strict, if it is above a floor. Classes of the same strictness are added up first: sorting all classes of a batch
--- would take longer than making them.
+-- would take longer than making them. Sums (:totals) are added up from each strictness on, for means.
 -- :classes (anon_node INTEGER, anon_class_size BIGINT, anon_out_of_bounds BOOLEAN)
 -- :strictness anon_class_size
 -- :best max(anon_rows_up_to)
 -- :floor coalesce(max(anon_strictest) FILTER (WHERE anon_rejected), 0)
 -- :strictest max(anon_rows_up_to)
+-- :sums sum(anon_class_size)
+-- :totals anon_total_0
+-- :totals_from anon_total_from_0
 SELECT anon_node, CASE WHEN :best > :floor THEN :strictest END AS anon_strictest
 FROM (
-    SELECT *, sum(anon_class_size) OVER (PARTITION BY anon_node ORDER BY anon_strictest ASC) AS anon_rows_up_to
+    SELECT
+        *,
+        sum(anon_class_size) OVER (PARTITION BY anon_node ORDER BY anon_strictest ASC) AS anon_rows_up_to,
+        sum(:totals) OVER (PARTITION BY anon_node ORDER BY anon_strictest DESC) AS :totals_from
     FROM (
         SELECT
             anon_node,
             anon_strictest,
             sum(anon_class_size) AS anon_class_size,
-            bool_or(anon_out_of_bounds) AS anon_rejected
+            bool_or(anon_out_of_bounds) AS anon_rejected,
+            :sums AS :totals
         FROM (SELECT *, :strictness AS anon_strictest FROM :classes) AS anon_all
         GROUP BY anon_node, anon_strictest
     ) AS anon_alike

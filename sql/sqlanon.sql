@@ -2459,6 +2459,19 @@ CASE WHEN excess > 1e-9 THEN (excess - 1e-9) / (largest_excess + 1e-9) ELSE 0e0 
 CREATE OR REPLACE MACRO anon_helpers.certain_rows_of(class_size, kept, certain_share) AS
 CAST(coalesce(sum(CASE WHEN kept THEN ceil(class_size * certain_share) ELSE class_size END), 0) AS BIGINT);
 
+-- The rows that every less general node suppresses at least if the mean over its published rows may be at_most: less general
+-- classes have no smaller sum, and a row adds at most 1 to it, so that without s rows the mean is (total - s) / (rows - s) or
+-- more.
+--
+-- at_most is taken to be 1e-9 larger, which is far more than the sum is off by.
+--
+-- total: the sum over all rows. at_most: below 1.
+-- Returns: BIGINT.
+-- Example:
+--   SELECT anon_helpers.rows_above_mean(unique_rows, row_count, 0.05) AS suppressed FROM anon.sample_uniqueness('visits', ['age']);
+CREATE OR REPLACE MACRO anon_helpers.rows_above_mean(total, row_count, at_most) AS
+CAST(greatest(ceil((total - (at_most + 1e-9) * row_count) / (1 - at_most)), 0) AS BIGINT);
+
 -- The share of the rows of one class that is certainly suppressed if no value may have more than the share alpha: the most
 -- that its one, two or three most frequent values prove. g is the share of these j, t is j alpha, G is 1.
 --
@@ -4257,6 +4270,20 @@ ORDER BY left_out_share DESC, source_rows DESC, value ASC;
 
 -- Re-identification risk of a published table. Risks of an attacker who knows the quasi-identifiers.
 
+-- The mean over the rows of some classes of what a class is the sum of (an aggregate over classes).
+--
+-- Returns: DOUBLE; NULL without rows.
+-- Example:
+--   SELECT anon_helpers.mean_of_rows(1, class_size) AS average_risk FROM anon.class_sizes('visits', ['age']);
+CREATE OR REPLACE MACRO anon_helpers.mean_of_rows(total, class_size) AS CAST(sum(total) AS DOUBLE) / sum(class_size);
+
+-- The rows of a class that are alone in it.
+--
+-- Returns: BIGINT, 0 or 1.
+-- Example:
+--   SELECT sum(anon_helpers.unique_rows_of(class_size)) AS unique_rows FROM anon.class_sizes('visits', ['age']);
+CREATE OR REPLACE MACRO anon_helpers.unique_rows_of(class_size) AS CAST(class_size = 1 AS BIGINT);
+
 -- Prosecutor risk: the attacker knows that the person is in the table. The highest risk is 1 over the size of
 -- the smallest class, the average is the mean over rows of 1 / class size.
 --
@@ -4266,7 +4293,7 @@ ORDER BY left_out_share DESC, source_rows DESC, value ASC;
 -- Example:
 --   FROM anon.prosecutor_risk('visits', ['age', 'sex']);
 CREATE OR REPLACE MACRO anon.prosecutor_risk(source, quasi_identifiers) AS TABLE
-SELECT 1.0 / min(class_size) AS highest_risk, CAST(count(*) AS DOUBLE) / sum(class_size) AS average_risk
+SELECT 1.0 / min(class_size) AS highest_risk, anon_helpers.mean_of_rows(1, class_size) AS average_risk
 FROM anon.class_sizes(source, quasi_identifiers);
 
 -- Every class of the source or the population table with its size in both; a class counts at least as many people in
@@ -4376,7 +4403,7 @@ CREATE OR REPLACE MACRO anon.sample_uniqueness(source, quasi_identifiers) AS TAB
 SELECT
     count(*) FILTER (WHERE class_size = 1) AS unique_rows,
     CAST(coalesce(sum(class_size), 0) AS BIGINT) AS row_count,
-    count(*) FILTER (WHERE class_size = 1) / CAST(sum(class_size) AS DOUBLE) AS unique_share
+    anon_helpers.mean_of_rows(anon_helpers.unique_rows_of(class_size), class_size) AS unique_share
 FROM anon.class_sizes(source, quasi_identifiers);
 
 -- The share of the rows of some classes that is left where each class keeps one row.
@@ -8299,6 +8326,16 @@ not kept, and of any other as many as a certain share makes, rounded up.
 Returns: BIGINT.
 Example:
   SELECT anon_helpers.certain_rows_of(class_size, class_size >= 2, 0.3) AS suppressed FROM anon.class_sizes(''visits'', [''age'']);';
+COMMENT ON MACRO anon_helpers.rows_above_mean IS 'The rows that every less general node suppresses at least if the mean over its published rows may be at_most: less general
+classes have no smaller sum, and a row adds at most 1 to it, so that without s rows the mean is (total - s) / (rows - s) or
+more.
+
+at_most is taken to be 1e-9 larger, which is far more than the sum is off by.
+
+total: the sum over all rows. at_most: below 1.
+Returns: BIGINT.
+Example:
+  SELECT anon_helpers.rows_above_mean(unique_rows, row_count, 0.05) AS suppressed FROM anon.sample_uniqueness(''visits'', [''age'']);';
 COMMENT ON MACRO anon_helpers.largest_share_certainty_of IS 'The share of the rows of one class that is certainly suppressed if no value may have more than the share alpha: the most
 that its one, two or three most frequent values prove. g is the share of these j, t is j alpha, G is 1.
 
@@ -8915,6 +8952,16 @@ Returns: value VARCHAR, source_rows BIGINT, release_rows BIGINT, left_out_share 
 Example:
   WITH released AS (FROM anon.release(''visits'', [''age'', ''sex''], 2, 0.25))
   FROM anon.left_out(''visits'', ''released'', ''diagnosis'');';
+COMMENT ON MACRO anon_helpers.mean_of_rows IS 'The mean over the rows of some classes of what a class is the sum of (an aggregate over classes).
+
+Returns: DOUBLE; NULL without rows.
+Example:
+  SELECT anon_helpers.mean_of_rows(1, class_size) AS average_risk FROM anon.class_sizes(''visits'', [''age'']);';
+COMMENT ON MACRO anon_helpers.unique_rows_of IS 'The rows of a class that are alone in it.
+
+Returns: BIGINT, 0 or 1.
+Example:
+  SELECT sum(anon_helpers.unique_rows_of(class_size)) AS unique_rows FROM anon.class_sizes(''visits'', [''age'']);';
 COMMENT ON MACRO TABLE anon.prosecutor_risk IS 'Prosecutor risk: the attacker knows that the person is in the table. The highest risk is 1 over the size of
 the smallest class, the average is the mean over rows of 1 / class size.
 

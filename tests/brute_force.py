@@ -12,6 +12,9 @@ import sqlanon as sa
 from tests import oracle
 from tests.oracle import Node, Row, Rows, Taxonomies, Value
 
+MEANS = sa.SampleUniqueness | sa.AverageRisk
+"""The models of a mean over the published rows."""
+
 SLACK = 1e-9
 """How far two sums of floats may be apart and still count as equal."""
 
@@ -84,10 +87,19 @@ def attains(task: Task, node: Node, members: Rows, model: object) -> list[float]
         case sa.DeltaPresence(minimum=minimum):
             presence = len(members) / _people(task, node, members)
             return [presence, presence, *([_absent_classes(task, node)] if minimum > 0 else [])]
+        case sa.SampleUniqueness() | sa.AverageRisk():
+            return [mean([members], model)]
         case sa.MConcealing(prior=prior):
             return [max(record["anon_m"] for record in oracle.record_risks(members, [], prior))]
         case _:
             return [_of_values(task, members, model)]
+
+
+def mean(groups: Sequence[Rows], model: object) -> float:
+    """The mean risk of the rows of some classes."""
+    of_model = {True: lambda size: Fraction(size == 1), False: lambda size: Fraction(1, size)}
+    risks = [of_model[isinstance(model, sa.SampleUniqueness)](len(members)) for members in groups for _ in members]
+    return float(sum(risks) / len(risks))
 
 
 def _of_values(task: Task, members: Rows, model: Any) -> float:
@@ -130,7 +142,13 @@ def passes(attained: Sequence[float], model: object) -> list[bool]:
             return [first >= bound * (1 - SLACK)]
         case sa.RecursiveCLDiversity(c=bound):
             return [first < bound]
-        case sa.TCloseness(t=bound) | sa.BetaLikeness(beta=bound) | sa.MConcealing(m=bound):
+        case (
+            sa.TCloseness(t=bound)
+            | sa.BetaLikeness(beta=bound)
+            | sa.MConcealing(m=bound)
+            | sa.SampleUniqueness(at_most=bound)
+            | sa.AverageRisk(at_most=bound)
+        ):
             return [first <= bound * (1 + SLACK)]
         case sa.DeltaDisclosure(delta=bound):
             return [first < bound * (1 - SLACK)]
@@ -166,8 +184,17 @@ def meets_all(task: Task, node: Node, members: Rows) -> bool:
     return all(all(within(task, node, members, model)) for model in task.policy.privacy)
 
 
+def rejects(task: Task, node: Node, kept: Sequence[Rows], model: object) -> bool:
+    """Whether a model rejects a node that publishes these classes."""
+    if isinstance(model, MEANS):
+        return bool(kept) and not all(passes([mean(kept, model)], model))
+    return any(not all(within(task, node, members, model)) for members in kept)
+
+
 def worst(task: Task, node: Node, groups: Sequence[Rows], model: object) -> list[float]:
-    """The worst value of any class in each bound of a model."""
+    """The worst value of any class in each bound of a model, or the mean over all rows."""
+    if isinstance(model, MEANS):
+        return [mean(groups, model)]
     by_bound = zip(*(attains(task, node, members, model) for members in groups), strict=True)
     return [
         min(values) if position == 0 and _at_least(model) else max(values) for position, values in enumerate(by_bound)
@@ -186,6 +213,8 @@ def _of_node(model: object) -> tuple[bool, ...]:
     """Whether each bound rejects a node instead of a class."""
     if isinstance(model, sa.MConcealing):
         return (model.grain == "node",)
+    if isinstance(model, MEANS):
+        return (True,)
     return (False, False, True)
 
 
@@ -235,7 +264,7 @@ def measured(task: Task, node: Node) -> Measured:
     met = [meets(task, node, members) for members in groups]
     kept = list(itertools.compress(groups, met))
     suppressed = len(task.rows) - sum(map(len, kept))
-    rejected = any(not meets_all(task, node, members) for members in kept)
+    rejected = any(rejects(task, node, kept, model) for model in task.policy.privacy)
     allowed = allowed_rows(task.policy.suppression_limit, len(task.rows))
     sizes = [len(members) for members in groups]
     losses = {

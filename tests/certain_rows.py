@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, TypeVar
 
 import sqlanon as sa
@@ -28,6 +29,18 @@ def certain_rows(task: Task, node: Node, members: Rows) -> int:
             if bound in criteria.partly_certain_bounds:
                 proven.append(math.ceil(len(members) * certain_share(task, members, model)))
     return max(proven)
+
+
+def certain_rows_of(task: Task, node: Node, groups: Sequence[Rows]) -> int:
+    """The rows that every less general node suppresses to satisfy: those of classes, or enough to lower a mean."""
+    rows = sum(map(len, groups))
+    fewest = [sum(certain_rows(task, node, members) for members in groups)]
+    for model in task.policy.privacy:
+        if isinstance(model, brute_force.MEANS):
+            total = round(brute_force.mean(groups, model) * rows)
+            bound = Fraction(str(model.at_most))
+            fewest.append(next(left for left in range(rows + 1) if total - left <= bound * (rows - left)))
+    return max(fewest)
 
 
 def certain_share(task: Task, members: Rows, model: Any) -> float:

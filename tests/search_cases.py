@@ -17,7 +17,7 @@ from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, Nod
 from sqlanon.search import SEARCHES, Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
 from tests import brute_force, oracle
 from tests.brute_force import Answer, Measured, Task
-from tests.certain_rows import certain_rows
+from tests.certain_rows import certain_rows_of
 from tests.effort import examples
 from tests.oracle import Rows, Taxonomy
 from tests.strategies import domains, taxonomies
@@ -109,7 +109,7 @@ def privacy_models(columns: Sequence[str] = SENSITIVE, *, individual: bool = Fal
         st.integers(2, 4).map(sa.KAnonymity),
         st.builds(sa.NoAttack, st.sampled_from([0, 1.5, 3]), st.sampled_from([0.75, 1, 2])),
         *(models_of(name) for name in columns),
-        *([] if individual else [population_models(), concealing_models(columns)]),
+        *([] if individual else [population_models(), concealing_models(columns), mean_models()]),
     )
     return st.lists(model, min_size=1, max_size=3, unique_by=_kind)
 
@@ -136,6 +136,14 @@ def population_models() -> st.SearchStrategy[Any]:
         st.builds(
             sa.DeltaPresence, st.sampled_from([0.0, 0.2, 0.5]), st.sampled_from([0.5, 0.75, 1.0]), st.just("everyone")
         ),
+    )
+
+
+def mean_models() -> st.SearchStrategy[Any]:
+    """Bounds on means, with thresholds that small tables meet exactly now and then."""
+    return st.one_of(
+        st.builds(sa.SampleUniqueness, st.sampled_from([0, 0.1, 0.25, 0.5])),
+        st.builds(sa.AverageRisk, st.sampled_from([0.2, 0.25, 0.4, 0.5, 0.75])),
     )
 
 
@@ -311,7 +319,7 @@ def summary_of(table: Table, node: Measured, policy: sa.Policy) -> NodeSummary:
         min_class_size=node.min_class_size,
         kept_class_count=node.kept_class_count,
         suppressed_rows=node.suppressed_rows,
-        certain_suppressed_rows=sum(certain_rows(task, node.node, rows) for rows in classes),
+        certain_suppressed_rows=certain_rows_of(task, node.node, classes),
         **{name: node.losses[name] for name in ("lm", "ncp", "rce")},
         class_losses={name: node.losses[name] for name in node.losses.keys() - {"prec", "entropy", "lm", "ncp", "rce"}},
         combined_loss=node.loss,

@@ -35,6 +35,19 @@ CASE WHEN excess > 1e-9 THEN (excess - 1e-9) / (largest_excess + 1e-9) ELSE 0e0 
 CREATE OR REPLACE MACRO anon_helpers.certain_rows_of(class_size, kept, certain_share) AS
 CAST(coalesce(sum(CASE WHEN kept THEN ceil(class_size * certain_share) ELSE class_size END), 0) AS BIGINT);
 
+-- The rows that every less general node suppresses at least if the mean over its published rows may be at_most: less general
+-- classes have no smaller sum, and a row adds at most 1 to it, so that without s rows the mean is (total - s) / (rows - s) or
+-- more.
+--
+-- at_most is taken to be 1e-9 larger, which is far more than the sum is off by.
+--
+-- total: the sum over all rows. at_most: below 1.
+-- Returns: BIGINT.
+-- Example:
+--   SELECT anon_helpers.rows_above_mean(unique_rows, row_count, 0.05) AS suppressed FROM anon.sample_uniqueness('visits', ['age']);
+CREATE OR REPLACE MACRO anon_helpers.rows_above_mean(total, row_count, at_most) AS
+CAST(greatest(ceil((total - (at_most + 1e-9) * row_count) / (1 - at_most)), 0) AS BIGINT);
+
 -- The share of the rows of one class that is certainly suppressed if no value may have more than the share alpha: the most
 -- that its one, two or three most frequent values prove. g is the share of these j, t is j alpha, G is 1.
 --

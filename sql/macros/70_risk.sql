@@ -1,5 +1,19 @@
 -- Re-identification risk of a published table. Risks of an attacker who knows the quasi-identifiers.
 
+-- The mean over the rows of some classes of what a class is the sum of (an aggregate over classes).
+--
+-- Returns: DOUBLE; NULL without rows.
+-- Example:
+--   SELECT anon_helpers.mean_of_rows(1, class_size) AS average_risk FROM anon.class_sizes('visits', ['age']);
+CREATE OR REPLACE MACRO anon_helpers.mean_of_rows(total, class_size) AS CAST(sum(total) AS DOUBLE) / sum(class_size);
+
+-- The rows of a class that are alone in it.
+--
+-- Returns: BIGINT, 0 or 1.
+-- Example:
+--   SELECT sum(anon_helpers.unique_rows_of(class_size)) AS unique_rows FROM anon.class_sizes('visits', ['age']);
+CREATE OR REPLACE MACRO anon_helpers.unique_rows_of(class_size) AS CAST(class_size = 1 AS BIGINT);
+
 -- Prosecutor risk: the attacker knows that the person is in the table. The highest risk is 1 over the size of
 -- the smallest class, the average is the mean over rows of 1 / class size.
 --
@@ -9,7 +23,7 @@
 -- Example:
 --   FROM anon.prosecutor_risk('visits', ['age', 'sex']);
 CREATE OR REPLACE MACRO anon.prosecutor_risk(source, quasi_identifiers) AS TABLE
-SELECT 1.0 / min(class_size) AS highest_risk, CAST(count(*) AS DOUBLE) / sum(class_size) AS average_risk
+SELECT 1.0 / min(class_size) AS highest_risk, anon_helpers.mean_of_rows(1, class_size) AS average_risk
 FROM anon.class_sizes(source, quasi_identifiers);
 
 -- Every class of the source or the population table with its size in both; a class counts at least as many people in
@@ -119,7 +133,7 @@ CREATE OR REPLACE MACRO anon.sample_uniqueness(source, quasi_identifiers) AS TAB
 SELECT
     count(*) FILTER (WHERE class_size = 1) AS unique_rows,
     CAST(coalesce(sum(class_size), 0) AS BIGINT) AS row_count,
-    count(*) FILTER (WHERE class_size = 1) / CAST(sum(class_size) AS DOUBLE) AS unique_share
+    anon_helpers.mean_of_rows(anon_helpers.unique_rows_of(class_size), class_size) AS unique_share
 FROM anon.class_sizes(source, quasi_identifiers);
 
 -- The share of the rows of some classes that is left where each class keeps one row.

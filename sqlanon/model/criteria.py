@@ -24,7 +24,7 @@ Grain = Literal["class", "node"]
 View = Literal["size", "values", "shares", "sized shares", "ordered", "hierarchical", "attacker", "population"]
 """The view of a class that a measure takes:
 
-- ``size``: its rows, or its individuals;
+- ``size``: its rows, or its individuals, alone;
 - ``values``: the rows of each value of a sensitive column; ``shares``: with the share of the value in the whole table;
   ``sized shares``: also with the rows of the class;
 - ``ordered``, ``hierarchical``: the values in their order, and the labels above them;
@@ -46,8 +46,12 @@ class Measure:
     field: str | None = None  # of the model that bounds it, which can be relaxed
     # The scalar macro of the same arguments and a threshold: the share of the rows of a class that every less general
     # node suppresses (``sql/macros/57_certain_rows.sql``), proven by a class that violates a bound which isn't
-    # monotonic. None if there is no known proof.
+    # monotonic. Of a mean, the macro of the sum over all rows, their number and a threshold: the rows that every less
+    # general node has to suppress to keep the bound. None if there is no known proof.
     certainty: str | None = None
+    # Whether it is a sum over the rows of a class, and bounds are on its mean over all published rows; of the view
+    # ``size`` without a macro it is 1 in every class.
+    is_mean: bool = False
 
 
 # More than six parameters: the fields of a measure.
@@ -137,9 +141,19 @@ class Criteria:
         return tuple(bound for bound in self.bounds if bound.grain == "class")
 
     @property
+    def node_bounds(self) -> tuple[Bound, ...]:
+        """The bounds of grain node that a published class violates by itself."""
+        return tuple(bound for bound in self.bounds if bound.grain == "node" and not bound.measure.is_mean)
+
+    @property
+    def mean_bounds(self) -> tuple[Bound, ...]:
+        """The bounds on means over the published rows."""
+        return tuple(bound for bound in self.bounds if bound.measure.is_mean)
+
+    @property
     def looks_at_values(self) -> bool:
         """Whether criteria depend on more than class sizes."""
-        return any(bound.measure != CLASS_SIZE for bound in self.bounds)
+        return any(bound.measure.view != "size" for bound in self.bounds)
 
     @property
     def bounded_columns(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from sqlanon.errors import PolicyError
+from sqlanon.model.mean_risks import MeanModel
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import MConcealing, PopulationModel, TCloseness
 from sqlanon.model.record import sha256_of_json
@@ -153,6 +154,21 @@ def _unfit_columns(policy: Policy) -> Iterator[str]:
         yield f'aggregate of "{name}": the classes of one partition may have few rows, whose values it would give away'
 
 
+def _unfit_models(policy: Policy) -> Iterator[str]:
+    for model in policy.privacy:
+        if isinstance(model, PopulationModel):
+            yield f"{model}: the population can change between partitions"
+        elif isinstance(model, MConcealing) and model.grain == "node":
+            yield f'{model}: grain "node" gives up a whole partition for one class; take "class"'
+        elif isinstance(model, MeanModel):
+            yield f"{model} gives up a whole partition if the mean of all published rows is too large"
+        elif isinstance(model, TCloseness) and model.distance == "ordered":
+            yield (
+                f"{model}: a new value moves all distances, those of classes that are published too; "
+                'take distance "equal" or "hierarchical"'
+            )
+
+
 def refuse_unfit(policy: Policy) -> None:
     """Refuse a policy that can't be verified from counts of earlier partitions.
 
@@ -167,15 +183,6 @@ def refuse_unfit(policy: Policy) -> None:
         )
     if policy.suppression == "mask":
         problems.append('suppression "mask": masked rows of several partitions make one class; take "drop"')
-    for model in policy.privacy:
-        if isinstance(model, PopulationModel):
-            problems.append(f"{model}: the population can change between partitions")
-        elif isinstance(model, MConcealing) and model.grain == "node":
-            problems.append(f'{model}: grain "node" gives up a whole partition for one class; take "class"')
-        elif isinstance(model, TCloseness) and model.distance == "ordered":
-            problems.append(
-                f"{model}: a new value moves all distances, those of classes that are published too; "
-                'take distance "equal" or "hierarchical"'
-            )
+    problems += _unfit_models(policy)
     if problems:
         raise PolicyError("the policy cannot be applied to one partition after another:", problems)

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from operator import ge, le, lt
 
 from sqlglot import exp
 
@@ -32,6 +31,7 @@ from sqlanon.queries.grouping import (
     certainties,
     has_certainties,
     measure_column,
+    passing,
     sum_of,
 )
 from sqlanon.queries.kit.macros import scalar_call
@@ -95,13 +95,16 @@ def class_relation(
     return query
 
 
-def measure_of(encoding: Encoding, bound: Bound) -> exp.Column:
-    return column(measure_column(encoding, bound.measure))
+def measure_of(encoding: Encoding, bound: Bound) -> exp.Expr:
+    """Return the measure of a class; of a mean the sum over its rows."""
+    measure = bound.measure
+    if not measure.is_mean or measure.view != "size":
+        return column(measure_column(encoding, measure))
+    return number(1) if measure.of_class is None else scalar_call(measure.of_class, column(CLASS_ROWS))
 
 
 def within(encoding: Encoding, bounds: Iterable[Bound]) -> exp.Expr:
-    comparisons = {">=": ge, "<=": le, "<": lt}
-    return all_of([comparisons[bound.comparison](measure_of(encoding, bound), bound.threshold) for bound in bounds])
+    return all_of([passing(bound, measure_of(encoding, bound)) for bound in bounds])
 
 
 def _whole(grouping: Grouping, merged: SensitiveValues | None, *, with_keys: bool) -> exp.Select:

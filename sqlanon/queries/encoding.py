@@ -16,7 +16,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from sqlanon.model.criteria import CLASS_SIZE, Bound, Criteria, Measure
+from sqlanon.model.criteria import Bound, Criteria, Measure
 from sqlanon.model.lattice import Levels
 from sqlanon.queries.kit.nodes import Relation, aliased, cast, column, count_distinct
 from sqlanon.queries.source import SourceColumn, Taxonomies, TaxonomyShape, Traits
@@ -222,7 +222,7 @@ class Encoding:
         shown = itertools.chain.from_iterable(map(self.bounds_on, self.spec.shown_values))
         bounded = (bound.measure for bound in (*self.criteria.bounds, *shown))
         measures = dict.fromkeys((*bounded, self.criteria.loss_measure))
-        return tuple(measure for measure in measures if measure not in (CLASS_SIZE, None))
+        return tuple(measure for measure in measures if measure is not None and measure.view != "size")
 
     def bounds_on(self, shown: ShownValues) -> list[Bound]:
         """Return the bounds that shown values must keep in the joint classes that a release shows."""

@@ -12,7 +12,7 @@ from sqlanon.model.privacy import KAnonymity
 from sqlanon.queries.class_measures import KEPT, measure_of, within
 from sqlanon.queries.coded_labels import label_bits
 from sqlanon.queries.encoding import Encoding
-from sqlanon.queries.grouping import CLASS_ROWS, NODE, by_key
+from sqlanon.queries.grouping import CLASS_ROWS, NODE, by_key, passing
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
@@ -20,6 +20,7 @@ from sqlanon.queries.kit.nodes import (
     Step,
     aliased,
     all_columns,
+    all_of,
     bits,
     case,
     cast,
@@ -34,7 +35,7 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
-from sqlanon.queries.summaries import classes_and_summaries, columns_under, kept_keys, worst_of
+from sqlanon.queries.summaries import classes_and_summaries, columns_under, kept_keys, mean_of, worst_of
 
 SQL = Queries("examination")
 
@@ -65,7 +66,7 @@ def examined(
         found = columns_under(other, batch, row_count)
         columns |= {f"other_{index}_{name}": value for name, value in found.items()}
     bounds = [bound for model in criteria.models if not isinstance(model, KAnonymity) for bound in model.bounds]
-    strictest = {"best_k": _strictest(encoding, ANY_K, bounds, min(allowed_rows, row_count - 1))}
+    strictest = {"best_k": _strictest(encoding, ANY_K, bounds, row_count, allowed_rows)}
     return _summaries(encoding, batch, row_count, columns, strictest)
 
 
@@ -76,19 +77,22 @@ def attainable(encoding: Encoding, batch: Sequence[Levels], row_count: int, allo
     for index, bound in enumerate(bounds):
         name = f"attainable_{index}"
         if bound.grain == "node":
-            columns[name] = filtered(worst_of(encoding, bound), column(KEPT))
+            columns[name] = worst_of(encoding, bound, column(KEPT))
         else:
             others = [other for other in bounds if other is not bound]
-            strictest[name] = _strictest(encoding, bound, others, min(allowed_rows, row_count - 1))
+            strictest[name] = _strictest(encoding, bound, others, row_count, allowed_rows)
     return _summaries(encoding, batch, row_count, columns, strictest)
 
 
-def _strictest(encoding: Encoding, bound: Bound, others: Sequence[Bound], most_rows: int) -> exp.Select:
+def _strictest(
+    encoding: Encoding, bound: Bound, others: Sequence[Bound], row_count: int, allowed_rows: int
+) -> exp.Select:
     """Select ``anon_node`` and ``anon_strictest``, how strict a bound can be given the others, NULL if these fail.
 
     Larger is stricter. A class meets no stricter bound than its own measure, and none if it violates another bound.
     A node meets the bound of the least strict class that cannot be suppressed together with all less strict ones.
     """
+    most_rows = min(allowed_rows, row_count - 1)
     nothing = number(0) if bound.at_least else cast(string("-infinity"), "DOUBLE")
 
     def signed(value: exp.Expr) -> exp.Expr:
@@ -100,13 +104,32 @@ def _strictest(encoding: Encoding, bound: Bound, others: Sequence[Bound], most_r
         strictness = case(are_met, strictness, nothing)
     # A node must be stricter than its classes that violate a bound on nodes: otherwise one of them would be kept.
     floor: exp.Expr = nothing
-    if any(other.grain == "node" for other in others):
+    if any(other.grain == "node" and not other.measure.is_mean for other in others):
         rejected = filtered(exp.Max(this=column("anon_strictest")), column("anon_rejected"))
         floor = f.coalesce(rejected, nothing)
     best = scalar_call("best_k_of", column("anon_strictest"), column("anon_rows_up_to"), number(most_rows))
-    classes = exp.Table(this=identifier(CLASSES))
-    roles = SQL.given(classes=classes, strictness=strictness, best=best, floor=floor, strictest=signed(best.copy()))
-    return roles.query("strictest_bounds")
+    means = [other for other in others if other.measure.is_mean]
+    names = [f"anon_total_{index}" for index, _ in enumerate(means)]
+    names_from = [f"anon_total_from_{index}" for index, _ in enumerate(means)]
+    if means:  # a stricter bound suppresses more rows, and a mean over the others may rise or fall
+        left_out = exp.Paren(this=exp.Sub(this=column("anon_rows_up_to"), expression=column("anon_class_size")))
+        kept = exp.Paren(this=exp.Sub(this=number(row_count), expression=left_out.copy()))
+        met = [
+            passing(mean, exp.Div(this=cast(column(name), "DOUBLE"), expression=kept.copy()))
+            for mean, name in zip(means, names_from, strict=True)
+        ]
+        best = filtered(exp.Max(this=column("anon_strictest")), all_of([left_out <= number(most_rows), *met]))
+    return SQL.query(
+        "strictest_bounds",
+        classes=exp.Table(this=identifier(CLASSES)),
+        strictness=strictness,
+        best=best,
+        floor=floor,
+        strictest=signed(best.copy()),
+        sums=[exp.Sum(this=measure_of(encoding, mean)) for mean in means],
+        totals=names,
+        totals_from=names_from,
+    )
 
 
 def _summaries(
@@ -129,7 +152,12 @@ def _summaries(
 
 
 def _rows_out_of(encoding: Encoding, bounds: Sequence[Bound]) -> exp.Expr:
-    rows = filtered(exp.Sum(this=column(CLASS_ROWS)), exp.Not(this=exp.Paren(this=within(encoding, bounds))))
+    """Aggregate the rows in classes that violate a bound: those of all published ones if their mean does."""
+    of_classes = within(encoding, [bound for bound in bounds if not bound.measure.is_mean])
+    rows: exp.Expr = filtered(exp.Sum(this=column(CLASS_ROWS)), exp.Not(this=exp.Paren(this=of_classes)))
+    for bound in (bound for bound in bounds if bound.measure.is_mean):
+        published = filtered(exp.Sum(this=column(CLASS_ROWS)), column(KEPT))
+        rows = case(exp.not_(passing(bound, mean_of(encoding, bound, column(KEPT)))), published)
     return f.coalesce(rows, 0)
 
 

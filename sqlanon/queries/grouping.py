@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import ge, le, lt
 
 from sqlglot import exp
 
-from sqlanon.model.criteria import CLASS_SIZE, Measure
+from sqlanon.model.criteria import CLASS_SIZE, Bound, Measure
 from sqlanon.model.lattice import Levels
 from sqlanon.queries.encoding import PEOPLE, WEIGHT, Encoding, words_of
 from sqlanon.queries.kit.macros import scalar_call
@@ -69,6 +70,12 @@ def measure_column(encoding: Encoding, measure: Measure) -> str:
     if measure == CLASS_SIZE:
         return INDIVIDUALS if encoding.spec.individual else CLASS_ROWS
     return f"anon_measure_{encoding.measures.index(measure)}"
+
+
+def passing(bound: Bound, value: exp.Expr) -> exp.Expr:
+    """Return whether a value keeps a bound."""
+    compared: exp.Expr = {">=": ge, "<=": le, "<": lt}[bound.comparison](value, bound.threshold)
+    return compared
 
 
 def by_key(

@@ -26,6 +26,7 @@ from sqlanon.queries.grouping import (
     certain_share,
     measure_column,
     of_all_nodes,
+    passing,
 )
 from sqlanon.queries.joint_classes import WITHHELD, beside_hidden, jointly_kept
 from sqlanon.queries.kit.macros import scalar_call
@@ -38,6 +39,7 @@ from sqlanon.queries.kit.nodes import (
     called,
     case,
     column,
+    double,
     equal_in,
     f,
     filtered,
@@ -160,7 +162,7 @@ def attained(grouping: Grouping) -> exp.Query:
     """Select one row, ``attained_<bound>``: the worst value of each bound's measure over the kept classes."""
     encoding = grouping.encoding
     columns = [
-        aliased(filtered(worst_of(encoding, bound), column(KEPT)), f"attained_{index}")
+        aliased(worst_of(encoding, bound, column(KEPT)), f"attained_{index}")
         for index, bound in enumerate(encoding.criteria.bounds)
     ]
     classes = class_relation(grouping, with_keys=encoding.spec.earlier is not None)
@@ -190,7 +192,13 @@ def masked_class(recoding: Recoding, kept: exp.Table) -> exp.Query:
     )
     masked = replace(grouping, keys=(), cells=lambda: subquery(suppressed.copy(), "anon_suppressed"))
     columns = [
-        aliased(measure_of(encoding, bound), f"attained_{index}")
+        # A mean of kept classes and of masked rows is within a bound if both are.
+        aliased(
+            exp.Div(this=measure_of(encoding, bound), expression=column(CLASS_ROWS))
+            if bound.measure.is_mean
+            else measure_of(encoding, bound),
+            f"attained_{index}",
+        )
         for index, bound in enumerate(encoding.criteria.bounds)
     ]
     return select([aliased(column(CLASS_ROWS), "row_count"), *columns], subquery(class_relation(masked), "anon_class"))
@@ -213,6 +221,7 @@ class _Summary:
         self.query = Queries("cells").query("node_summary", unused, classes=exp.to_table("anon_classes"))
         if encoding.criteria.partly_certain_bounds:
             self.query = self.query.select(certain_rows(column(CERTAINLY_KEPT)), copy=False)
+        self._judge_means(row_count)
         criteria = encoding.criteria
         of_classes = {"everything": criteria.class_losses, "loss": criteria.quality.class_losses}.get(asked, ())
         self.query = self.query.select(*map(_of_classes, of_classes), copy=False)
@@ -249,6 +258,18 @@ class _Summary:
             return judged
         keys: list[exp.Expr] = [column(NODE)] if NODE in classes.named_selects else []
         return select([exp.Star(), *_strictness(self._encoding, keys)], subquery(judged, "anon_judged"))
+
+    def _judge_means(self, row_count: int) -> None:
+        encoding = self._encoding
+        columns = {each.alias: each for each in self.query.expressions}
+        for bound in encoding.criteria.mean_bounds:
+            is_within = passing(bound, mean_of(encoding, bound, column(KEPT)))
+            rejected = exp.Or(this=columns["rejected"].this, expression=f.coalesce(exp.not_(is_within), exp.false()))
+            columns["rejected"].set("this", rejected)
+            if bound.measure.certainty is not None:
+                total = exp.Sum(this=measure_of(encoding, bound))
+                rows = scalar_call(bound.measure.certainty, total, number(row_count), double(bound.threshold))
+                columns[CERTAIN_ROWS].set("this", f.greatest(columns[CERTAIN_ROWS].this, rows))
 
     def _fill_in(self, known: Mapping[str, exp.Expr]) -> None:
         for mentioned in list(self.query.find_all(exp.Column)):
@@ -293,8 +314,8 @@ def _judged(encoding: Encoding, classes: exp.Query, wanted: Set[str]) -> exp.Sel
     if CERTAIN_SHARE in wanted:
         columns.append(aliased(certain_share(encoding), CERTAIN_SHARE))
     if OUT_OF_BOUNDS in wanted:
-        of_nodes = (bound for bound in criteria.bounds if bound.grain == "node")
-        columns.append(aliased(exp.Not(this=exp.Paren(this=within(encoding, of_nodes))), OUT_OF_BOUNDS))
+        of_nodes = within(encoding, criteria.node_bounds)
+        columns.append(aliased(exp.Not(this=exp.Paren(this=of_nodes)), OUT_OF_BOUNDS))
     weight = [aliased(column(CLASS_ROWS), CLASS_WEIGHT)]
     if CLASS_WEIGHT not in wanted or encoding.spec.row_weight is not None:
         weight = []
@@ -318,6 +339,16 @@ def _strictness(encoding: Encoding, node: list[exp.Expr]) -> list[exp.Expr]:
     return [aliased(strictness, "anon_strictness"), aliased(rows, "anon_rows_up_to")]
 
 
-def worst_of(encoding: Encoding, bound: Bound) -> exp.Expr:
+def mean_of(encoding: Encoding, bound: Bound, among: exp.Expr | None = None) -> exp.Expr:
+    """Aggregate the mean over the rows of all classes, or ``among`` some; NULL without rows."""
+    sums = [measure_of(encoding, bound), column(CLASS_ROWS)]
+    return scalar_call("mean_of_rows", *(each if among is None else case(among.copy(), each) for each in sums))
+
+
+def worst_of(encoding: Encoding, bound: Bound, among: exp.Expr | None = None) -> exp.Expr:
+    """Aggregate the worst measure of all classes, or ``among`` some; of a mean, the mean over their rows."""
+    if bound.measure.is_mean:
+        return mean_of(encoding, bound, among)
     aggregate = exp.Min if bound.at_least else exp.Max
-    return aggregate(this=measure_of(encoding, bound))
+    worst = aggregate(this=measure_of(encoding, bound))
+    return worst if among is None else filtered(worst, among)

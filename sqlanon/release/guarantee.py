@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sqlanon.model.destination import DELTA, ICEBERG
+from sqlanon.model.mean_risks import MeanModel
 from sqlanon.model.names import enumerated, in_quotes
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy.policy_parts import Earlier
-from sqlanon.model.privacy import DeltaPresence
+from sqlanon.model.privacy import DeltaPresence, PrivacyModel
 from sqlanon.model.release import Guarantee, Report
 
 if TYPE_CHECKING:
@@ -68,7 +69,12 @@ def guarantee_of_partitions(fit: Fit, partitions: int, *, replaced: bool) -> Gua
 
 
 def _claims(policy: Policy, classes: str) -> list[str]:
-    return [f"every equivalence class {classes} meets {model} ({model.definition})" for model in policy.privacy]
+    def meeting(model: PrivacyModel) -> str:
+        return (
+            f"the rows {classes} meet" if isinstance(model, MeanModel) else f"every equivalence class {classes} meets"
+        )
+
+    return [f"{meeting(model)} {model} ({model.definition})" for model in policy.privacy]
 
 
 def _over(policy: Policy) -> str:
@@ -203,6 +209,8 @@ def _not_covered(policy: Policy) -> tuple[str, ...]:
         lines.append(
             "m-concealing is a mean over what an attacker may know: one who knows more may be certain to find a row"
         )
+    for model in (each for each in policy.privacy if isinstance(each, MeanModel)):
+        lines.append(f"{model} is a mean over all published rows, and bounds no single one")
     if any(isinstance(model, DeltaPresence) for model in policy.privacy):
         lines.append("δ-presence says nothing of people whose rows were suppressed")
     return tuple(lines)

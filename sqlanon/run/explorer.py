@@ -18,6 +18,7 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.methods.stages import Progress, Stages, Stopped
 from sqlanon.model.class_losses import DMStar
+from sqlanon.model.mean_risks import MeanModel
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.quality import LM, NCP, ChargingModel, Prec
 from sqlanon.model.release import Result
@@ -167,6 +168,11 @@ def explorer(
     in_seconds: bool = False,
 ) -> Explorer:
     """Check every node, or as many as time allows; see :meth:`sqlanon.Session.explore`."""
+    if means := [str(model) for model in policy.privacy if isinstance(model, MeanModel)]:
+        raise PolicyError(
+            f"the page offers nodes by the k that they attain, and {means[0]} can fail at a smaller k, where other "
+            "rows are published: take a lattice table (lattice), which has each node as the policy judges it"
+        )
     stages = Stages(progress)
     with stages.watching(engine), engine.transaction(), engine.scratch():
         other_ks = [k for k in ASKED if k > policy.criteria.k and takes_k(policy, k)]

@@ -29,7 +29,8 @@ class TestFits:
         ]
         individuals = sa.Policy(**{**dict(POLICY), "individual": "id"})
         population = sa.Policy(**{**dict(POLICY), "privacy": [sa.KMap(3, "everyone")]})
-        for policy, reason in ((individuals, 'individual "id"'), (population, "k-map")):
+        means = sa.Policy(**{**dict(POLICY), "privacy": [sa.SampleUniqueness(0.1)]})
+        for policy, reason in ((individuals, 'individual "id"'), (population, "k-map"), (means, "sample uniqueness")):
             with pytest.raises(sa.PolicyError, match=reason):
                 session.partitions.fit(HISTORY, policy, tmp_path / "visits.fit")
         assert list(tmp_path.iterdir()) == []

@@ -662,13 +662,13 @@ WITH "anon_classes" AS (
   SELECT MIN(class_size) AS k, COUNT(*) AS class_count, CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count
   FROM "anon_class_sizes"
 ), "anon_prosecutor_risk" AS (
-  SELECT 1.0 / MIN(class_size) AS highest_risk, CAST(COUNT(*) AS DOUBLE) / SUM(class_size) AS average_risk
+  SELECT 1.0 / MIN(class_size) AS highest_risk, (CAST(SUM(1) AS DOUBLE) / SUM(class_size)) AS average_risk
   FROM "anon_class_sizes"
 ), "anon_sample_uniqueness" AS (
   SELECT
     COUNT(*) FILTER(WHERE class_size = 1) AS unique_rows,
     CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count,
-    COUNT(*) FILTER(WHERE class_size = 1) / CAST(SUM(class_size) AS DOUBLE) AS unique_share
+    (CAST(SUM(CAST(class_size = 1 AS BIGINT)) AS DOUBLE) / SUM(class_size)) AS unique_share
   FROM "anon_class_sizes"
 )
 SELECT

@@ -16,7 +16,7 @@ from sqlanon.nodes import counting as node_counter
 from sqlanon.nodes.table import encode_table
 from tests import brute_force
 from tests.brute_force import Task
-from tests.certain_rows import certain_rows, fewest_suppressed
+from tests.certain_rows import certain_rows, certain_rows_of, fewest_suppressed
 from tests.conftest import clinic_policy
 from tests.effort import examples
 from tests.engines import engine_of
@@ -63,7 +63,7 @@ def test_the_rows_that_a_node_proves_to_be_suppressed(run: Run) -> None:
     for summary in lattice_of(run):
         node = dict(zip(run.policy.quasi_identifiers, summary.levels, strict=True))
         groups = brute_force.classes(task, node).values()
-        assert summary.certain_suppressed_rows == sum(certain_rows(task, node, members) for members in groups)
+        assert summary.certain_suppressed_rows == certain_rows_of(task, node, [*groups])
         below = [other for other in nodes if brute_force.covers(summary.levels, other.levels) and not other.rejected]
         assert all(min(summary.certain_suppressed_rows, too_many) <= other.suppressed_rows for other in below)
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from tests import brute_force, oracle
-from tests.brute_force import Labels, Task
+from tests.brute_force import MEANS, Labels, Task
 from tests.case_tables import quoted, store
 from tests.effort import examples
 from tests.oracle import Rows, Taxonomy
@@ -123,7 +123,7 @@ def models(*columns: str) -> st.SearchStrategy[list[Any]]:
     """The models that can be applied to partitions."""
 
     def fits(found: list[Any]) -> bool:
-        refused = sa.KMap | sa.DeltaPresence
+        refused = sa.KMap | sa.DeltaPresence | MEANS
         return not any(
             isinstance(model, refused)
             or getattr(model, "grain", "class") == "node"

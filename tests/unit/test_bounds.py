@@ -22,6 +22,8 @@ AT_MOST = {
     "enhanced β-likeness": sa.BetaLikeness("s", 0.3, "enhanced"),
     "m-concealing": sa.MConcealing(0.3, {"s": 0.5}),
     "α of (α,k)-anonymity": sa.AlphaKAnonymity("s", 0.3, 2),
+    "sample uniqueness": sa.SampleUniqueness(0.3),
+    "average risk": sa.AverageRisk(0.3),
     "the most of δ-presence": sa.DeltaPresence(0, 0.3, "everyone"),
 }
 BELOW = {

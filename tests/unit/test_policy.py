@@ -202,6 +202,10 @@ class TestModels:
             (lambda: sa.PublisherPayout(-1, 4, 1200, 300), "gain: "),
             (lambda: sa.PublisherPayout(300, 4, 0, 300), "benefit: "),
             (lambda: sa.PublisherPayout(300, 4, 1200, float("inf")), "loss: "),
+            (lambda: sa.SampleUniqueness(1), "at_most: "),
+            (lambda: sa.SampleUniqueness(-0.1), "at_most: "),
+            (lambda: sa.AverageRisk(0), "at_most: "),
+            (lambda: sa.AverageRisk(float("nan")), "at_most: "),
             (lambda: sa.DeltaPresence(-0.1, 1, "everyone"), "minimum: "),
             (lambda: sa.DeltaPresence(0, 1.1, "everyone"), "maximum: "),
             (lambda: sa.DeltaPresence(0.9, 0.5, "everyone"), "the minimum, 0.9, is above the maximum, 0.5"),
@@ -231,6 +235,8 @@ class TestModels:
             (sa.DeltaDisclosure("diagnosis", 1), sa.DeltaDisclosure("diagnosis", 2)),
             (sa.KMap(2, "everyone"), sa.KMap(3, "everyone")),
             (sa.NoAttack(300, 4), sa.NoAttack(50, 10)),
+            (sa.SampleUniqueness(0), sa.SampleUniqueness(0.1)),
+            (sa.AverageRisk(0.1), sa.AverageRisk(0.2)),
             (sa.DeltaPresence(0, 0.5, "everyone"), sa.DeltaPresence(0.1, 0.5, "everyone")),
             (sa.MConcealing(0.5, {"diagnosis": 0.1}), sa.MConcealing(0.4, {"diagnosis": 0.1}, "node")),
         ],
@@ -350,6 +356,8 @@ privacy = [
     {model = "delta-presence", minimum = 0.1, maximum = 0.5, population = "everyone"},
     {model = "m-concealing", m = 0.3, grain = "node", prior = {diagnosis = 0.05, drug = 0.01}},
     {model = "no-attack", gain = 300, cost = 4},
+    {model = "sample-uniqueness", at_most = 0.05},
+    {model = "average-risk", at_most = 0.2},
 ]
 """
 
@@ -551,6 +559,8 @@ class TestToml:
                 sa.DeltaPresence(0.1, 0.5, "everyone"),
                 sa.MConcealing(0.3, {"drug": 0.01, "diagnosis": 0.05}, "node"),
                 sa.NoAttack(300, 4),
+                sa.SampleUniqueness(0.05),
+                sa.AverageRisk(0.2),
             ],
         )
         assert found == expected

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
+from sqlanon.model.mean_risks import MeanModel
 from sqlanon.model.methods.cut_methods import TopDownSpecialization
 from sqlanon.model.methods.full_domain import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, FullDomain, LocalRecoding
 from sqlanon.model.names import folded
@@ -68,8 +69,14 @@ def _misfits_of_search(policy: PolicyFields) -> Iterable[str]:
     is_unsound = suppresses or not policy.quality.monotonic_without_suppression
     if policy.algorithm in NEED_MONOTONIC_QUALITY and is_unsound and not policy.quality.monotonic:
         yield _needs_monotonic(policy, policy.quality.measure)
+    yield from _misfits_of_objective(policy)
+
+
+def _misfits_of_objective(policy: PolicyFields) -> Iterable[str]:
     if policy.objective == "privacy" and policy.max_loss is None:
         yield 'objective "privacy" needs max_loss, the maximum loss of the release'
+    for model in (each for each in policy.privacy if isinstance(each, MeanModel) and policy.objective == "privacy"):
+        yield f'objective "privacy" changes k, and {model} depends on the rows that k suppresses; take "utility"'
     if policy.objective == "privacy" and policy.search != "optimal":
         yield f'objective "privacy" has its own search, and takes no search "{policy.search}"'
     if policy.objective == "utility" and policy.max_loss is not None:
@@ -129,7 +136,7 @@ def _uncountable_individuals(policy: PolicyFields) -> Iterable[str]:
     if policy.individual in policy.quasi_identifiers or policy.individual in policy.sensitive:
         yield f'individual "{policy.individual}" must be among the identifiers or the insensitive columns'
     for model in policy.privacy:
-        if isinstance(model, PopulationModel | MConcealing):
+        if isinstance(model, PopulationModel | MConcealing | MeanModel):
             yield f"{model} counts rows: give it a table with one row per individual, and no individual column"
 
 

@@ -157,7 +157,10 @@ class PolicyFields(PolicyValue):
         # A bound can be certain although its model isn't: the bound on the size of classes in (α,k)-anonymity.
         """The criteria for the classes of a node."""
         certain = (
-            bound for model in self.privacy for bound in model.bounds if bound.monotonic or self.is_monotonic(model)
+            bound
+            for model in self.privacy
+            for bound in model.bounds
+            if not bound.measure.is_mean and (bound.monotonic or self.is_monotonic(model))
         )
         return Criteria(self.privacy, tuple(certain), self.quality, self.individual is not None)
 

@@ -1,0 +1,90 @@
+"""Privacy models of the mean risk of published rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from sqlanon.model.criteria import Bound, Measure, exactly
+from sqlanon.model.policy_value import Number, kind_of
+from sqlanon.model.privacy import PrivacyModel
+
+
+class MeanModel(PrivacyModel):
+    """A bound on a mean over the published rows, where each row counts once: a node with a larger mean is rejected."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def at_most(self) -> float:
+            """The largest mean."""
+
+    @property
+    def measure(self) -> Measure:
+        """The sum over the rows of a class."""
+        raise NotImplementedError
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        return (replace(exactly(self.measure, "<=", self.at_most), grain="node"),)
+
+
+@kind_of("privacy")
+class SampleUniqueness(MeanModel):
+    """At most the share ``at_most`` of the published rows are alone in their class.
+
+    It suppresses nothing by itself: a node with a larger share is rejected, and k-anonymity beside it suppresses the
+    rows that are alone. Shares are ratios of integers and compare exactly with a decimal ``at_most``.
+
+    Without suppression a more general node has no larger share. With it one may, if other models suppress rows that
+    are not alone. But of n rows with u alone at a node, every less general one has u alone at least, so that to meet
+    the model it suppresses (u - n at_most) / (1 - at_most) rows or more: searches rule out nodes by this.
+    """
+
+    definition: ClassVar[str] = "ARX's sample uniqueness: the share of rows in classes of one row"
+    model: Literal["sample-uniqueness"] = "sample-uniqueness"
+    at_most: Number = Field(ge=0, lt=1, kw_only=False, description="largest share of published rows alone in a class")
+
+    @property
+    def measure(self) -> Measure:
+        table = ("sample_uniqueness", "unique_share")
+        return Measure(
+            "unique_share",
+            view="size",
+            of_class="unique_rows_of",
+            of_table=table,
+            field="at_most",
+            certainty="rows_above_mean",
+            is_mean=True,
+        )
+
+    def __str__(self) -> str:
+        return f"sample uniqueness (at most {self.at_most:g})"
+
+
+@kind_of("privacy")
+class AverageRisk(MeanModel):
+    """The mean of 1 / rows of the class over the published rows, which is classes / rows, is at most ``at_most``.
+
+    It is the share of rows that a prosecutor who matches all of them is expected to match rightly. It suppresses
+    nothing by itself: a node with a larger mean is rejected. Ratios of integers compare exactly with a decimal
+    ``at_most``.
+
+    Without suppression a more general node has no larger mean. With it one may, if other models suppress large
+    classes. Searches rule out nodes as they do for :class:`SampleUniqueness`, by classes in place of rows alone.
+    """
+
+    definition: ClassVar[str] = "El Emam 2013, chapter 16: the average prosecutor risk"
+    model: Literal["average-risk"] = "average-risk"
+    at_most: Number = Field(gt=0, lt=1, kw_only=False, description="largest mean of 1 / rows of the class")
+
+    @property
+    def measure(self) -> Measure:
+        table = ("prosecutor_risk", "average_risk")
+        certainty = "rows_above_mean"
+        return Measure("average_risk", view="size", of_table=table, field="at_most", certainty=certainty, is_mean=True)
+
+    def __str__(self) -> str:
+        return f"average risk (at most {self.at_most:g})"

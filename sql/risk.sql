@@ -78,13 +78,3 @@ SELECT count(DISTINCT :keys) + CAST(coalesce(bool_or(:keys IS NULL), FALSE) AS I
 -- name: special_sizes
 -- special rows by the size of their least minimal set
 SELECT anon_least_size AS set_size, count(*) AS row_count FROM :special AS anon_special GROUP BY anon_least_size ORDER BY set_size ASC;
-
--- name: households
--- expected re-identifications of households
--- :found (household INTEGER, member_count BIGINT, risk DOUBLE)
-SELECT count(*) AS household_count, sum(risk) AS households_found, sum(member_count * risk) AS rows_found FROM :found AS anon_found;
-
--- name: whole_households
--- expected re-identifications of households by all of their members
--- :found (uneven_households BIGINT, unique_households BIGINT, households_found DOUBLE, rows_found DOUBLE)
-SELECT uneven_households, unique_households, households_found AS matched_households, rows_found AS matched_rows FROM :found AS anon_found;

@@ -4610,6 +4610,19 @@ FROM (
     GROUP BY ALL
 );
 
+-- Classes that were numbered, with the texts of their keys.
+--
+-- Returns: anon_class, anon_class_size and anon_population_size as they are, anon_texts VARCHAR[].
+-- Example:
+--   WITH classes AS (SELECT sex, zip, id AS anon_class, 1 AS anon_class_size, 9 AS anon_population_size FROM visits)
+--   FROM anon_helpers.texts_of_classes('classes', ['sex', 'zip']) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.texts_of_classes(classes, keys) AS TABLE
+SELECT anon_class, anon_class_size, anon_population_size, [*COLUMNS(anon_helpers.listed(keys))] AS anon_texts
+FROM (
+    SELECT anon_class, anon_class_size, anon_population_size, anon.text_of(COLUMNS(anon_helpers.listed(keys)))
+    FROM query_table(anon_helpers.as_source(classes))
+);
+
 -- A class by the texts of its keys, with NULL where a pattern has a blank.
 --
 -- Returns: VARCHAR[].
@@ -4638,8 +4651,8 @@ FROM (SELECT DISTINCT anon_blanks FROM query_table(anon_helpers.as_source(cells)
 --
 -- How it goes. For each two patterns of NULLs in keys, the classes of both are blanked where one of them has NULL, and joined.
 --
--- Returns: the columns of weighted_classes; anon_fitting_size BIGINT, at least anon_class_size; anon_fitting_people DOUBLE. An
--- error for more than 64 patterns.
+-- Returns: the columns of weighted_classes, with anon_fitting_size and anon_fitting_people. An error for more than 64
+-- patterns.
 -- Source: as freqCalc of sdcMicro counts, with alpha = 1.
 -- Example:
 --   WITH classes AS (FROM anon_helpers.weighted_classes('visits', ['sex', 'zip'], 'id'))
@@ -4650,47 +4663,37 @@ WITH anon_numbered AS MATERIALIZED (
     FROM query_table(anon_helpers.as_source(classes))
 ),
 anon_cells AS MATERIALIZED (
-    SELECT
-        * EXCLUDE (anon_texts),
-        anon_texts AS anon_kept,
-        list_transform(anon_texts, lambda anon_text: anon_text IS NULL) AS anon_blanks
-    FROM (
-        SELECT anon_class, anon_class_size, anon_population_size, [*COLUMNS(anon_helpers.listed(keys))] AS anon_texts
-        FROM (
-            SELECT anon_class, anon_class_size, anon_population_size, anon.text_of(COLUMNS(anon_helpers.listed(keys)))
-            FROM anon_numbered
-        )
-    )
+    SELECT *, list_transform(anon_texts, lambda anon_text: anon_text IS NULL) AS anon_blanks
+    FROM anon_helpers.texts_of_classes('anon_numbered', keys)
 ),
 anon_pairs AS MATERIALIZED (
     SELECT
-        anon_cells.* EXCLUDE (anon_kept),
-        anon_patterns.anon_blanks AS anon_other_blanks,
-        anon_helpers.blanked(anon_cells.anon_kept, anon_patterns.anon_blanks) AS anon_kept
+        anon_cells.* EXCLUDE (anon_texts),
+        anon_patterns.anon_blanks AS anon_others,
+        anon_helpers.blanked(anon_cells.anon_texts, anon_patterns.anon_blanks) AS anon_kept
     FROM anon_cells
     CROSS JOIN anon_helpers.patterns_of_blanks('anon_cells') AS anon_patterns
 )
-SELECT anon_numbered.* EXCLUDE (anon_class, anon_fitting_size, anon_fitting_people), anon_fits.* EXCLUDE (anon_class)
+SELECT
+    anon_numbered.* EXCLUDE (anon_class) REPLACE (
+        anon_fits.anon_fitting_size AS anon_fitting_size, anon_fits.anon_fitting_people AS anon_fitting_people
+    )
 FROM anon_numbered
 INNER JOIN (
     SELECT
         anon_pairs.anon_class,
-        CAST(sum(anon_others.anon_size) AS BIGINT) AS anon_fitting_size,
-        sum(anon_others.anon_people) AS anon_fitting_people
+        CAST(sum(anon_fit.anon_size) AS BIGINT) AS anon_fitting_size,
+        sum(anon_fit.anon_people) AS anon_fitting_people
     FROM anon_pairs
     INNER JOIN (
         SELECT
-            anon_blanks,
-            anon_other_blanks,
-            anon_kept,
-            sum(anon_class_size) AS anon_size,
-            sum(anon_population_size) AS anon_people
+            anon_blanks, anon_others, anon_kept, sum(anon_class_size) AS anon_size, sum(anon_population_size) AS anon_people
         FROM anon_pairs
         GROUP BY ALL
-    ) AS anon_others
-        ON anon_pairs.anon_blanks = anon_others.anon_other_blanks
-        AND anon_pairs.anon_other_blanks = anon_others.anon_blanks
-        AND anon_pairs.anon_kept = anon_others.anon_kept
+    ) AS anon_fit
+        ON anon_pairs.anon_blanks = anon_fit.anon_others
+        AND anon_pairs.anon_others = anon_fit.anon_blanks
+        AND anon_pairs.anon_kept = anon_fit.anon_kept
     GROUP BY anon_pairs.anon_class
 ) AS anon_fits ON anon_numbered.anon_class = anon_fits.anon_class;
 
@@ -4713,37 +4716,34 @@ FROM query_table(anon_helpers.as_source(classes));
 --   FROM anon_helpers.independent_classes('classes', ['age', 'sex'], TRUE) ORDER BY ALL;
 CREATE OR REPLACE MACRO anon_helpers.independent_classes(classes, keys, null_is_value) AS TABLE
 WITH anon_numbered AS MATERIALIZED (
-    SELECT
-        *,
-        row_number() OVER () AS anon_class,
-        sum(anon_population_size) OVER () AS anon_people
+    SELECT *, row_number() OVER () AS anon_class, sum(anon_population_size) OVER () AS anon_people
     FROM query_table(anon_helpers.as_source(classes))
 ),
-anon_margins AS NOT MATERIALIZED (
+anon_values AS NOT MATERIALIZED (
+    SELECT *, unnest(anon_texts) AS anon_value, generate_subscripts(anon_texts, 1) AS anon_key
+    FROM anon_helpers.texts_of_classes('anon_numbered', keys)
+),
+anon_shares AS MATERIALIZED (
     SELECT
-        anon_class,
-        sum(anon_population_size) OVER (PARTITION BY anon_key, anon_value)
-        / sum(anon_population_size) OVER (PARTITION BY anon_key) AS anon_share
-    FROM (
-        SELECT
-            anon_class,
-            anon_population_size,
-            unnest([*COLUMNS(anon_helpers.listed(keys))]) AS anon_value,
-            generate_subscripts([*COLUMNS(anon_helpers.listed(keys))], 1) AS anon_key
-        FROM (
-            SELECT anon_class, anon_population_size, anon.text_of(COLUMNS(anon_helpers.listed(keys)))
-            FROM anon_numbered
-        )
-    )
+        anon_key,
+        anon_value,
+        sum(anon_population_size) / sum(sum(anon_population_size)) OVER (PARTITION BY anon_key) AS anon_share
+    FROM anon_values
     WHERE null_is_value OR anon_value IS NOT NULL
+    GROUP BY anon_key, anon_value
 )
 SELECT
     anon_numbered.* EXCLUDE (anon_class, anon_people),
-    anon_numbered.anon_people * coalesce(anon_shares.anon_product, 1.0) AS anon_expected_size,
+    anon_numbered.anon_people * coalesce(anon_products.anon_product, 1.0) AS anon_expected_size,
     anon_expected_size * greatest(1 - anon_numbered.anon_fitting_size / anon_numbered.anon_fitting_people, 0) AS anon_unsampled
 FROM anon_numbered
-LEFT JOIN (SELECT anon_class, product(anon_share) AS anon_product FROM anon_margins GROUP BY anon_class) AS anon_shares
-    ON anon_numbered.anon_class = anon_shares.anon_class;
+LEFT JOIN (
+    SELECT anon_values.anon_class, product(anon_shares.anon_share) AS anon_product
+    FROM anon_values
+    INNER JOIN anon_shares
+        ON anon_values.anon_key = anon_shares.anon_key AND anon_values.anon_value IS NOT DISTINCT FROM anon_shares.anon_value
+    GROUP BY anon_values.anon_class
+) AS anon_products ON anon_numbered.anon_class = anon_products.anon_class;
 
 -- Classes of a sample with both estimates of their risk, see anon.individual_risk and anon.poisson_risk.
 --
@@ -4767,26 +4767,21 @@ FROM anon_helpers.independent_classes(classes, keys, null_is_value);
 --   FROM anon_helpers.risk_sums('risks');
 CREATE OR REPLACE MACRO anon_helpers.risk_sums(classes) AS TABLE
 SELECT
-    anon_rows AS row_count,
-    anon_classes AS class_count,
-    anon_people AS population_size,
-    anon_unique_rows AS unique_rows,
-    least(anon_binomial, anon_poisson) AS expected_low,
-    greatest(anon_binomial, anon_poisson) AS expected_high,
+    CAST(coalesce(sum(anon_class_size), 0) AS BIGINT) AS row_count,
+    count(*) AS class_count,
+    sum(anon_population_size) AS population_size,
+    count(*) FILTER (WHERE anon_fitting_size = 1) AS unique_rows,
+    least(sum(anon_class_size * anon_binomial_risk), sum(anon_class_size * anon_poisson_risk)) AS expected_low,
+    greatest(sum(anon_class_size * anon_binomial_risk), sum(anon_class_size * anon_poisson_risk)) AS expected_high,
     expected_low / row_count AS low_share,
     expected_high / row_count AS high_share,
-    least(anon_binomial_uniques, anon_poisson_uniques) AS uniques_low,
-    greatest(anon_binomial_uniques, anon_poisson_uniques) AS uniques_high
+    least(sum(anon_binomial_unique), sum(anon_poisson_unique)) AS uniques_low,
+    greatest(sum(anon_binomial_unique), sum(anon_poisson_unique)) AS uniques_high
 FROM (
     SELECT
-        CAST(coalesce(sum(anon_class_size), 0) AS BIGINT) AS anon_rows,
-        count(*) AS anon_classes,
-        sum(anon_population_size) AS anon_people,
-        count(*) FILTER (WHERE anon_fitting_size = 1) AS anon_unique_rows,
-        sum(anon_class_size * anon_binomial_risk) AS anon_binomial,
-        sum(anon_class_size * anon_poisson_risk) AS anon_poisson,
-        sum(CASE anon_fitting_size WHEN 1 THEN 1 / anon_fitting_people ELSE 0.0 END) AS anon_binomial_uniques,
-        sum(CASE anon_fitting_size WHEN 1 THEN exp(-anon_unsampled) ELSE 0.0 END) AS anon_poisson_uniques
+        *,
+        CASE anon_fitting_size WHEN 1 THEN 1 / anon_fitting_people ELSE 0.0 END AS anon_binomial_unique,
+        CASE anon_fitting_size WHEN 1 THEN exp(-anon_unsampled) ELSE 0.0 END AS anon_poisson_unique
     FROM query_table(anon_helpers.as_source(classes))
 );
 
@@ -4802,12 +4797,14 @@ FROM (
 --   FROM anon.matched_sizes('visits', ['sex', 'zip']) ORDER BY ALL;
 CREATE OR REPLACE MACRO anon.matched_sizes(source, keys) AS TABLE
 WITH anon_classes AS (
-    SELECT *, anon_class_size AS anon_fitting_size, anon_class_size AS anon_fitting_people
-    FROM (
-        SELECT COLUMNS(anon_helpers.listed(keys)), count(*) AS anon_class_size, 1 AS anon_population_size
-        FROM query_table(anon_helpers.as_source(source))
-        GROUP BY ALL
-    )
+    SELECT
+        COLUMNS(anon_helpers.listed(keys)),
+        count(*) AS anon_class_size,
+        1 AS anon_population_size,
+        NULL AS anon_fitting_size,
+        NULL AS anon_fitting_people
+    FROM query_table(anon_helpers.as_source(source))
+    GROUP BY ALL
 )
 SELECT COLUMNS(anon_helpers.listed(keys)), anon_class_size AS class_size, anon_fitting_size AS matched_size
 FROM anon_helpers.fitting_classes('anon_classes', keys);
@@ -4974,50 +4971,47 @@ INNER JOIN (
     -- NULLs within rows are equal.
     ON anon_rows.anon_key = anon_numbered.anon_key;
 
--- The risk of households by their members, see anon.household_risk.
+-- An aggregate over the members of a household: the chance that one of them, at least, is found, if each is independently.
 --
--- Returns: the columns of anon.household_risk.
+-- Returns: DOUBLE.
 -- Example:
---   WITH members AS (SELECT id // 2 AS anon_household, 0.5 AS anon_binomial_risk FROM visits)
---   FROM anon_helpers.risk_of_members('members') ORDER BY household ASC;
-CREATE OR REPLACE MACRO anon_helpers.risk_of_members(members) AS TABLE
-SELECT
-    anon_household AS household,
-    count(*) AS member_count,
-    CASE
-        WHEN max(anon_binomial_risk) >= 1 THEN 1.0
-        ELSE 1 - exp(sum(ln(CASE WHEN anon_binomial_risk < 1 THEN 1 - anon_binomial_risk ELSE 1.0 END)))
-    END AS risk
-FROM query_table(anon_helpers.as_source(members))
-GROUP BY anon_household;
+--   SELECT zip, anon_helpers.risk_of_any(1 / (1 + id)) AS risk FROM visits GROUP BY ALL ORDER BY zip ASC;
+CREATE OR REPLACE MACRO anon_helpers.risk_of_any(risk) AS
+CASE WHEN max(risk) >= 1 THEN 1.0 ELSE 1 - exp(sum(ln(CASE WHEN risk < 1 THEN 1 - risk ELSE 1.0 END))) END;
 
--- The households of a sample that are alike in the keys of all members, and their risk, see anon.household_key_risk. Where
--- members' weights differ by more than a factor of 2 there is no risk.
+-- The risk of all households of a sample, by single members, see anon.household_risk, and by all members together, see
+-- anon.household_key_risk: where weights differ by more than a factor of 2 within a household there is none of the latter.
 --
--- Returns: one row: household_count BIGINT, uneven_households BIGINT (with such weights), unique_households BIGINT,
--- households_found DOUBLE, rows_found DOUBLE.
+-- Returns: one row: household_count BIGINT, households_found DOUBLE, rows_found DOUBLE (by single members), uneven_households
+-- BIGINT (with such weights), unique_households BIGINT, matched_households DOUBLE, matched_rows DOUBLE.
 -- Example:
---   WITH members AS (SELECT id // 2 AS anon_household, id % 2 AS anon_class, 5.0 AS anon_weight FROM visits)
+--   WITH members AS (
+--       SELECT id // 2 AS anon_household, id % 2 AS anon_class, 5.0 AS anon_weight, 0.1 AS anon_binomial_risk FROM visits
+--   )
 --   FROM anon_helpers.risk_of_households('members');
 CREATE OR REPLACE MACRO anon_helpers.risk_of_households(members) AS TABLE
 SELECT
     CAST(coalesce(sum(anon_homes), 0) AS BIGINT) AS household_count,
+    sum(anon_homes_found) AS households_found,
+    sum(anon_rows_found) AS rows_found,
     CAST(coalesce(sum(anon_uneven), 0) AS BIGINT) AS uneven_households,
     count(*) FILTER (WHERE anon_homes = 1) AS unique_households,
-    CASE uneven_households WHEN 0 THEN sum(anon_homes * anon_risk) END AS households_found,
-    CASE uneven_households WHEN 0 THEN sum(anon_rows * anon_risk) END AS rows_found
+    CASE uneven_households WHEN 0 THEN sum(anon_homes * anon_risk) END AS matched_households,
+    CASE uneven_households WHEN 0 THEN sum(anon_rows * anon_risk) END AS matched_rows
 FROM (
     SELECT
         count(*) AS anon_homes,
-        count(*) FILTER (WHERE anon_greatest > 2 * anon_least) AS anon_uneven,
         sum(anon_members) AS anon_rows,
+        sum(anon_found) AS anon_homes_found,
+        sum(anon_members * anon_found) AS anon_rows_found,
+        count(*) FILTER (WHERE anon_is_uneven) AS anon_uneven,
         anon_helpers.negative_binomial_risk(count(*), sum(anon_mean)) AS anon_risk
     FROM (
         SELECT
             list_sort(list(anon_class)) AS anon_key,
             count(*) AS anon_members,
-            min(anon_weight) AS anon_least,
-            max(anon_weight) AS anon_greatest,
+            anon_helpers.risk_of_any(anon_binomial_risk) AS anon_found,
+            max(anon_weight) > 2 * min(anon_weight) AS anon_is_uneven,
             avg(anon_weight) AS anon_mean
         FROM query_table(anon_helpers.as_source(members))
         GROUP BY anon_household
@@ -5042,7 +5036,9 @@ CREATE OR REPLACE MACRO anon.household_risk(source, keys, weight, household) AS 
 WITH anon_weighted AS (FROM anon_helpers.weighted_classes(source, keys, weight)),
 anon_classes AS (FROM anon_helpers.binomial_classes('anon_weighted')),
 anon_members AS (FROM anon_helpers.household_members(source, 'anon_classes', keys, weight, household))
-FROM anon_helpers.risk_of_members('anon_members');
+SELECT anon_household AS household, count(*) AS member_count, anon_helpers.risk_of_any(anon_binomial_risk) AS risk
+FROM anon_members
+GROUP BY anon_household;
 
 -- Risk of the households of a sample, as a whole: the keys of all members together are one key of a household, whatever the
 -- order of members, and households are matched by it. They are rows of a sample then, with the mean of their members'
@@ -5062,7 +5058,7 @@ CREATE OR REPLACE MACRO anon.household_key_risk(source, keys, weight, household)
 WITH anon_weighted AS (FROM anon_helpers.weighted_classes(source, keys, weight)),
 anon_classes AS (FROM anon_helpers.binomial_classes('anon_weighted')),
 anon_members AS (FROM anon_helpers.household_members(source, 'anon_classes', keys, weight, household))
-SELECT household_count, unique_households, households_found, rows_found
+SELECT household_count, unique_households, matched_households AS households_found, matched_rows AS rows_found
 FROM anon_helpers.risk_of_households('anon_members')
 WHERE CASE
     WHEN uneven_households > 0 THEN error(concat(
@@ -5797,37 +5793,43 @@ CREATE OR REPLACE MACRO anon_helpers.trigamma(argument) AS
 / (argument + 10) ** 2) / (argument + 10) ** 2) / (argument + 10) ** 2) / (argument + 10) ** 2) / (argument + 10)
 + list_sum(list_transform(range(10), lambda anon_shift: 1 / (argument + anon_shift) ** 2));
 
--- The slopes and curvatures of Pitman's likelihood at theta and alpha. Its sums over i = 1, … class_count - 1 of
--- 1 / (theta + i * alpha), of its square, and of these times i, are differences of digamma and trigamma.
+-- Steps of Newton to the greatest likelihood of Pitman's model at theta and alpha. Its sums over i = 1, … class_count - 1 of
+-- 1 / (theta + i * alpha), of its square, and of these times i, are differences of digamma and trigamma: gammas are both
+-- of theta / alpha + class_count, theta / alpha + 1, theta + rows, theta + 1, 1 - alpha, and of each size less alpha.
 --
--- Returns: STRUCT(theta DOUBLE, alpha DOUBLE, theta_theta DOUBLE, theta_alpha DOUBLE, alpha_alpha DOUBLE).
+-- Returns: STRUCT(theta DOUBLE, alpha DOUBLE): by how much they change.
 -- Source: Hoshino 2001.
 -- Example:
---   SELECT anon_helpers.pitman_slopes(4.0, 0.5, 30, 48, [1, 2, 6], [20, 8, 2]) AS slopes;
-CREATE OR REPLACE MACRO anon_helpers.pitman_slopes(theta, alpha, class_count, row_count, class_sizes, class_counts) AS
+--   WITH gammas AS (SELECT [{'psi': ln(x), 'psi_1': 1 / x} for x in [22.0, 3.0, 31.0, 2.0, 0.5, 0.4]] AS listed)
+--   SELECT anon_helpers.pitman_step(1.0, 0.5, [20.0], listed) AS change FROM gammas;
+CREATE OR REPLACE MACRO anon_helpers.pitman_step(theta, alpha, class_counts, gammas) AS
 list_transform(
-    [{
-        'first': (anon_helpers.digamma(theta / alpha + class_count) - anon_helpers.digamma(theta / alpha + 1)) / alpha,
-        'second': (anon_helpers.trigamma(theta / alpha + 1) - anon_helpers.trigamma(theta / alpha + class_count)) / alpha ** 2
-    }],
-    lambda anon_sums: {
-        'theta': anon_sums.first - anon_helpers.digamma(theta + row_count) + anon_helpers.digamma(theta + 1),
-        'alpha': (class_count - 1 - theta * anon_sums.first) / alpha + class_count * anon_helpers.digamma(1 - alpha)
-        - list_dot_product(
-            class_counts, list_transform(class_sizes, lambda anon_size: anon_helpers.digamma(anon_size - alpha))
-        ),
-        'theta_theta': anon_helpers.trigamma(theta + 1) - anon_helpers.trigamma(theta + row_count) - anon_sums.second,
-        'theta_alpha': (theta * anon_sums.second - anon_sums.first) / alpha,
-        'alpha_alpha': (2 * theta * anon_sums.first - theta ** 2 * anon_sums.second - class_count + 1) / alpha ** 2
-        - class_count * anon_helpers.trigamma(1 - alpha)
-        + list_dot_product(
-            class_counts, list_transform(class_sizes, lambda anon_size: anon_helpers.trigamma(anon_size - alpha))
-        )
+    list_transform(
+        [{
+            'first': (gammas[1].psi - gammas[2].psi) / alpha,
+            'second': (gammas[2].psi_1 - gammas[1].psi_1) / alpha ** 2,
+            'classes': list_sum(class_counts) - 1
+        }],
+        lambda anon_sum: {
+            'theta': anon_sum.first - gammas[3].psi + gammas[4].psi,
+            'alpha': (anon_sum.classes - theta * anon_sum.first) / alpha
+            + list_dot_product(class_counts, list_transform(gammas[6:], lambda anon_gamma: gammas[5].psi - anon_gamma.psi)),
+            'theta_theta': gammas[4].psi_1 - gammas[3].psi_1 - anon_sum.second,
+            'theta_alpha': (theta * anon_sum.second - anon_sum.first) / alpha,
+            'alpha_alpha': (2 * theta * anon_sum.first - theta ** 2 * anon_sum.second - anon_sum.classes) / alpha ** 2
+            - list_dot_product(class_counts, list_transform(gammas[6:], lambda anon_gamma: gammas[5].psi_1 - anon_gamma.psi_1))
+        }
+    ),
+    lambda anon_slope: {
+        'theta': (anon_slope.alpha * anon_slope.theta_alpha - anon_slope.theta * anon_slope.alpha_alpha)
+        / (anon_slope.theta_theta * anon_slope.alpha_alpha - anon_slope.theta_alpha ** 2),
+        'alpha': (anon_slope.theta * anon_slope.theta_alpha - anon_slope.alpha * anon_slope.theta_theta)
+        / (anon_slope.theta_theta * anon_slope.alpha_alpha - anon_slope.theta_alpha ** 2)
     }
 )[1];
 
--- Theta and alpha of Pitman's model with the greatest likelihood, 0 < alpha < 1 and theta > -alpha, by 60 steps of Newton
--- from 1 and 1/2. A step across a bound goes half of the way to it.
+-- Theta and alpha of Pitman's model with the greatest likelihood, 0 < alpha < 1 and theta > -alpha, by at most 60 steps of
+-- Newton from 1 and 1/2. A step across a bound goes half of the way to it.
 --
 -- Returns: STRUCT(theta DOUBLE, alpha DOUBLE, moved DOUBLE): moved is by how much the last step would change them, near 0 in
 -- a solution.
@@ -5837,15 +5839,22 @@ list_transform(
 CREATE OR REPLACE MACRO anon_helpers.pitman_fit(class_count, row_count, class_sizes, class_counts) AS
 list_reduce(
     list_transform(range(60), lambda anon_step: {'theta': 1.0::DOUBLE, 'alpha': 0.5::DOUBLE, 'moved': 1.0::DOUBLE}),
-    lambda anon_at, anon_next: list_transform(
-        [anon_helpers.pitman_slopes(anon_at.theta, anon_at.alpha, class_count, row_count, class_sizes, class_counts)],
-        lambda anon_slope: list_transform(
-            [{
-                'theta': (anon_slope.alpha * anon_slope.theta_alpha - anon_slope.theta * anon_slope.alpha_alpha)
-                / (anon_slope.theta_theta * anon_slope.alpha_alpha - anon_slope.theta_alpha ** 2),
-                'alpha': (anon_slope.theta * anon_slope.theta_alpha - anon_slope.alpha * anon_slope.theta_theta)
-                / (anon_slope.theta_theta * anon_slope.alpha_alpha - anon_slope.theta_alpha ** 2)
-            }],
+    lambda anon_at, anon_next: CASE
+        WHEN anon_at.moved < 1e-9 THEN anon_at
+        ELSE list_transform(
+            list_transform(
+                -- A list of one list, so that it is made once.
+                [list_transform(
+                    [
+                        anon_at.theta / anon_at.alpha + class_count, anon_at.theta / anon_at.alpha + 1,
+                        anon_at.theta + row_count, anon_at.theta + 1, 1 - anon_at.alpha
+                    ] || list_transform(class_sizes, lambda anon_size: anon_size - anon_at.alpha),
+                    lambda anon_argument: {
+                        'psi': anon_helpers.digamma(anon_argument), 'psi_1': anon_helpers.trigamma(anon_argument)
+                    }
+                )],
+                lambda anon_gammas: anon_helpers.pitman_step(anon_at.theta, anon_at.alpha, class_counts, anon_gammas)
+            ),
             lambda anon_change: {
                 'theta': greatest(anon_at.theta + anon_change.theta, (anon_at.theta - anon_at.alpha) / 2),
                 'alpha': least(
@@ -5854,7 +5863,7 @@ list_reduce(
                 'moved': abs(anon_change.theta) / (1 + abs(anon_at.theta)) + abs(anon_change.alpha)
             }
         )[1]
-    )[1]
+    END
 );
 
 -- Uniques in the population by Pitman's model: Γ(theta + 1) / Γ(theta + alpha) * population ** alpha.
@@ -5905,45 +5914,36 @@ list_transform(
 -- Example:
 --   SELECT anon_helpers.estimated_class_count([1, 2, 6], [20, 8, 2], 0.1) AS classes;
 CREATE OR REPLACE MACRO anon_helpers.estimated_class_count(class_sizes, class_counts, share) AS
-list_sum(class_counts) + anon_helpers.classes_of_size(class_sizes, class_counts, 1)
-* list_dot_product(class_counts, list_transform(
-    class_sizes, lambda anon_size: anon_size * share ** 2 * (1 - share ** 2) ** (anon_size - 1)
-))
-/ list_dot_product(class_counts, list_transform(
-    class_sizes, lambda anon_size: (1 - share) ** anon_size * ((1 + share) ** anon_size - 1)
-))
+list_sum(class_counts) + anon_helpers.classes_of_size(class_sizes, class_counts, 1) * share ** 2
+* list_dot_product(class_counts, list_transform(class_sizes, lambda anon_f: anon_f * (1 - share ** 2) ** (anon_f - 1)))
+/ list_dot_product(class_counts, list_transform(class_sizes, lambda anon_f: (1 - share ** 2) ** anon_f - (1 - share) ** anon_f))
 * (
-    list_dot_product(class_counts, list_transform(class_sizes, lambda anon_size: (1 - share) ** anon_size))
-    / list_dot_product(class_counts, list_transform(
-        class_sizes, lambda anon_size: anon_size * share * (1 - share) ** (anon_size - 1)
-    ))
+    list_dot_product(class_counts, list_transform(class_sizes, lambda anon_f: (1 - share) ** anon_f))
+    / list_dot_product(class_counts, list_transform(class_sizes, lambda anon_f: anon_f * share * (1 - share) ** (anon_f - 1)))
 ) ** 2;
 
--- The shifted negative binomial of class sizes with a chance that has as many pairs for each single in a sample as there
--- are: its shape, a root of a quadratic equation, and the share of the population's classes that are singles of the sample.
+-- The shifted negative binomial of class sizes with these log odds that has as many pairs for each single in a sample as there
+-- are: the shares of the population's classes that are uniques of it, and singles of the sample. Its shape is a root of a
+-- quadratic equation.
 --
--- Returns: STRUCT(shape DOUBLE, singles DOUBLE).
+-- Returns: STRUCT(uniques DOUBLE, singles DOUBLE).
 -- Source: Chen and Keller-McNulty 1998, with the equation of pairs derived anew.
 -- Example:
---   SELECT anon_helpers.snb_sizes(0.2, 0.1, 0.3) AS sizes;
-CREATE OR REPLACE MACRO anon_helpers.snb_sizes(chance, share, pair_ratio) AS
+--   SELECT anon_helpers.snb_shares(-1.4, 0.1, 0.3) AS shares;
+CREATE OR REPLACE MACRO anon_helpers.snb_shares(odds, share, pair_ratio) AS
 list_transform(
-    [{
-        'sampled': 1 - (1 - share) * (1 - chance),
-        'square': share * (1 - share) * (1 - chance) ** 2,
-        'half': (
-            share * (1 - chance) * (2 - (1 - share) * (1 - chance))
-            - 2 * pair_ratio * (1 - (1 - share) * (1 - chance)) * (1 - share) * (1 - chance)
-        ) / 2
-    }],
+    [{'chance': 1 / (1 + exp(-odds)), 'absent': (1 - share) / (1 + exp(odds)), 'sampled': 1 - (1 - share) / (1 + exp(odds))}],
     lambda anon_term: list_transform(
-        [2 * pair_ratio * anon_term.sampled ** 2 / (
-            anon_term.half + sqrt(anon_term.half ** 2 + anon_term.square * 2 * pair_ratio * anon_term.sampled ** 2)
-        )],
+        list_transform(
+            [anon_term.absent * (share / (1 - share) * (1 - anon_term.absent / 2) - pair_ratio * anon_term.sampled)],
+            lambda anon_half: 2 * pair_ratio * anon_term.sampled ** 2 / (anon_half + sqrt(
+                anon_half ** 2 + 2 * pair_ratio * (anon_term.sampled * anon_term.absent) ** 2 * share / (1 - share)
+            ))
+        ),
         lambda anon_shape: {
-            'shape': anon_shape,
-            'singles': share * (chance / anon_term.sampled) ** anon_shape
-            * (anon_shape * (1 / anon_term.sampled - 1) + 1)
+            'uniques': anon_term.chance ** anon_shape,
+            'singles': share * (anon_term.chance / anon_term.sampled) ** anon_shape
+            * (anon_shape * anon_term.absent / anon_term.sampled + 1)
         }
     )[1]
 )[1];
@@ -5952,14 +5952,14 @@ list_transform(
 -- as there are; the log odds of its chance are halved between -20 and 20.
 --
 -- Returns: DOUBLE; NULL where the sample has no pair, or no distribution fits.
--- Source: see anon_helpers.snb_sizes and estimated_class_count.
+-- Source: see anon_helpers.snb_shares and estimated_class_count.
 -- Example:
 --   SELECT anon_helpers.snb_uniques([1, 2, 6], [20, 8, 2], 0.05) AS uniques;
 CREATE OR REPLACE MACRO anon_helpers.snb_uniques(class_sizes, class_counts, share) AS
 list_transform(
     [{
-        'ratio': anon_helpers.classes_of_size(class_sizes, class_counts, 2)
-        / anon_helpers.classes_of_size(class_sizes, class_counts, 1),
+        'singles': anon_helpers.classes_of_size(class_sizes, class_counts, 1),
+        'pairs': anon_helpers.classes_of_size(class_sizes, class_counts, 2),
         'classes': anon_helpers.estimated_class_count(class_sizes, class_counts, share)
     }],
     lambda anon_given: list_transform(
@@ -5967,13 +5967,14 @@ list_transform(
             -- From 0 by steps of 10, 5 and so on.
             list_prepend(0.0::DOUBLE, list_transform(range(1, 60), lambda anon_step: 20 / 2.0::DOUBLE ** anon_step)),
             lambda anon_odds, anon_width: anon_odds + anon_width * sign(
-                anon_helpers.classes_of_size(class_sizes, class_counts, 1)
-                - anon_given.classes * anon_helpers.snb_sizes(1 / (1 + exp(-anon_odds)), share, anon_given.ratio).singles
+                anon_given.singles
+                - anon_given.classes * anon_helpers.snb_shares(anon_odds, share, anon_given.pairs / anon_given.singles).singles
             )
         )],
         lambda anon_odds: CASE
-            WHEN anon_given.ratio > 0 AND abs(anon_odds) < 19.9 THEN anon_given.classes * (1 / (1 + exp(-anon_odds)))
-            ** anon_helpers.snb_sizes(1 / (1 + exp(-anon_odds)), share, anon_given.ratio).shape
+            WHEN anon_given.pairs > 0 AND abs(anon_odds) < 19.9
+                THEN anon_helpers.snb_shares(anon_odds, share, anon_given.pairs / anon_given.singles).uniques
+                * anon_given.classes
         END
     )[1]
 )[1];
@@ -5985,9 +5986,7 @@ list_transform(
 --   SELECT anon_helpers.checked_population(1000, 48) AS people;
 CREATE OR REPLACE MACRO anon_helpers.checked_population(population, row_count) AS
 CASE
-    WHEN NOT coalesce(
-        isfinite(TRY_CAST(anon.text_of(population) AS DOUBLE)) AND TRY_CAST(anon.text_of(population) AS DOUBLE) > 0, false
-    )
+    WHEN NOT coalesce(TRY_CAST(anon.text_of(population) AS DOUBLE) BETWEEN 1e-300 AND 1e300, false)
         THEN error('the population is a number of people, above 0')
     WHEN TRY_CAST(anon.text_of(population) AS DOUBLE) < row_count * (1 - 1e-9)
         THEN error('the population has fewer people than the sample has rows')
@@ -6002,18 +6001,19 @@ END;
 --   SELECT anon_helpers.estimated_uniques([1, 2, 6], [20, 8, 2], 1000) AS uniques;
 CREATE OR REPLACE MACRO anon_helpers.estimated_uniques(class_sizes, class_counts, population) AS
 list_transform(
-    [{
-        'sizes': CAST(class_sizes AS DOUBLE[]),
-        'counts': CAST(class_counts AS DOUBLE[]),
-        'singles': CASE WHEN len(class_sizes) > 0 THEN anon_helpers.classes_of_size(class_sizes, class_counts, 1) END,
-        'rows': list_dot_product(CAST(class_sizes AS DOUBLE[]), CAST(class_counts AS DOUBLE[])),
-        'people': anon_helpers.checked_population(
-            population, list_dot_product(CAST(class_sizes AS DOUBLE[]), CAST(class_counts AS DOUBLE[]))
+    list_transform(
+        [{'sizes': CAST(class_sizes AS DOUBLE[]), 'counts': CAST(class_counts AS DOUBLE[])}],
+        lambda anon_given: struct_insert(
+            anon_given,
+            singles := anon_helpers.classes_of_size(anon_given.sizes, anon_given.counts, 1),
+            rows := list_dot_product(anon_given.sizes, anon_given.counts),
+            people := anon_helpers.checked_population(population, list_dot_product(anon_given.sizes, anon_given.counts))
         )
-    }],
+    ),
     lambda anon_sample: list_transform(
         [CASE
-            WHEN coalesce(anon_sample.singles, 0) = 0 OR anon_sample.people <= anon_sample.rows
+            WHEN anon_sample.rows = 0 THEN {'pitman': NULL, 'zayatz': NULL, 'snb': NULL}
+            WHEN anon_sample.singles = 0 OR anon_sample.people <= anon_sample.rows
                 THEN {'pitman': anon_sample.singles, 'zayatz': anon_sample.singles, 'snb': anon_sample.singles}
             ELSE {
                 'pitman': anon_helpers.pitman_uniques(anon_sample.sizes, anon_sample.counts, anon_sample.people),
@@ -6028,7 +6028,7 @@ list_transform(
                 ELSE least(anon_uniques.snb, anon_uniques.zayatz)
             END,
             estimator := CASE
-                WHEN len(anon_sample.sizes) = 0 THEN NULL
+                WHEN anon_sample.rows = 0 THEN NULL
                 WHEN anon_sample.people <= anon_sample.rows THEN 'census'
                 WHEN 10 * anon_sample.rows <= anon_sample.people THEN 'pitman'
                 WHEN anon_uniques.snb < anon_uniques.zayatz THEN 'snb'
@@ -6045,22 +6045,17 @@ list_transform(
 --   WITH classes AS (SELECT class_size AS anon_class_size FROM anon.class_sizes('visits', ['age', 'sex']))
 --   FROM anon_helpers.uniques_of_classes('classes', 1000);
 CREATE OR REPLACE MACRO anon_helpers.uniques_of_classes(classes, population) AS TABLE
-SELECT row_count, class_count, unique_rows, unnest(anon_uniques)
+SELECT
+    CAST(coalesce(sum(anon_size * anon_count), 0) AS BIGINT) AS row_count,
+    CAST(coalesce(sum(anon_count), 0) AS BIGINT) AS class_count,
+    CAST(coalesce(sum(anon_count) FILTER (WHERE anon_size = 1), 0) AS BIGINT) AS unique_rows,
+    unnest(anon_helpers.estimated_uniques(
+        coalesce(list(anon_size ORDER BY anon_size ASC), []), coalesce(list(anon_count ORDER BY anon_size ASC), []), population
+    ))
 FROM (
-    SELECT
-        CAST(coalesce(sum(anon_size * anon_count), 0) AS BIGINT) AS row_count,
-        CAST(coalesce(sum(anon_count), 0) AS BIGINT) AS class_count,
-        CAST(coalesce(sum(anon_count) FILTER (WHERE anon_size = 1), 0) AS BIGINT) AS unique_rows,
-        anon_helpers.estimated_uniques(
-            coalesce(list(anon_size ORDER BY anon_size ASC), []),
-            coalesce(list(anon_count ORDER BY anon_size ASC), []),
-            population
-        ) AS anon_uniques
-    FROM (
-        SELECT anon_class_size AS anon_size, count(*) AS anon_count
-        FROM query_table(anon_helpers.as_source(classes))
-        GROUP BY anon_class_size
-    )
+    SELECT anon_class_size AS anon_size, count(*) AS anon_count
+    FROM query_table(anon_helpers.as_source(classes))
+    GROUP BY anon_class_size
 );
 
 -- Uniques in the population: how many of its people nobody looks like in these keys, by the class sizes of a sample and the
@@ -9110,6 +9105,12 @@ Returns: the keys as they are, anon_class_size BIGINT, anon_population_size DOUB
 anon_fitting_people, see fitting_classes.
 Example:
   FROM anon_helpers.weighted_classes(''visits'', [''sex''], ''id'') ORDER BY ALL;';
+COMMENT ON MACRO TABLE anon_helpers.texts_of_classes IS 'Classes that were numbered, with the texts of their keys.
+
+Returns: anon_class, anon_class_size and anon_population_size as they are, anon_texts VARCHAR[].
+Example:
+  WITH classes AS (SELECT sex, zip, id AS anon_class, 1 AS anon_class_size, 9 AS anon_population_size FROM visits)
+  FROM anon_helpers.texts_of_classes(''classes'', [''sex'', ''zip'']) ORDER BY ALL;';
 COMMENT ON MACRO anon_helpers.blanked IS 'A class by the texts of its keys, with NULL where a pattern has a blank.
 
 Returns: VARCHAR[].
@@ -9126,8 +9127,8 @@ class fits another one if they agree in the keys that are known in both.
 
 How it goes. For each two patterns of NULLs in keys, the classes of both are blanked where one of them has NULL, and joined.
 
-Returns: the columns of weighted_classes; anon_fitting_size BIGINT, at least anon_class_size; anon_fitting_people DOUBLE. An
-error for more than 64 patterns.
+Returns: the columns of weighted_classes, with anon_fitting_size and anon_fitting_people. An error for more than 64
+patterns.
 Source: as freqCalc of sdcMicro counts, with alpha = 1.
 Example:
   WITH classes AS (FROM anon_helpers.weighted_classes(''visits'', [''sex'', ''zip''], ''id''))
@@ -9241,19 +9242,20 @@ Example:
   WITH survey AS (SELECT *, id // 2 AS home FROM visits),
   classes AS (SELECT DISTINCT sex, 0.1 AS anon_binomial_risk FROM visits)
   FROM anon_helpers.household_members(''survey'', ''classes'', [''sex''], ''id'', ''home'') ORDER BY ALL;';
-COMMENT ON MACRO TABLE anon_helpers.risk_of_members IS 'The risk of households by their members, see anon.household_risk.
+COMMENT ON MACRO anon_helpers.risk_of_any IS 'An aggregate over the members of a household: the chance that one of them, at least, is found, if each is independently.
 
-Returns: the columns of anon.household_risk.
+Returns: DOUBLE.
 Example:
-  WITH members AS (SELECT id // 2 AS anon_household, 0.5 AS anon_binomial_risk FROM visits)
-  FROM anon_helpers.risk_of_members(''members'') ORDER BY household ASC;';
-COMMENT ON MACRO TABLE anon_helpers.risk_of_households IS 'The households of a sample that are alike in the keys of all members, and their risk, see anon.household_key_risk. Where
-members'' weights differ by more than a factor of 2 there is no risk.
+  SELECT zip, anon_helpers.risk_of_any(1 / (1 + id)) AS risk FROM visits GROUP BY ALL ORDER BY zip ASC;';
+COMMENT ON MACRO TABLE anon_helpers.risk_of_households IS 'The risk of all households of a sample, by single members, see anon.household_risk, and by all members together, see
+anon.household_key_risk: where weights differ by more than a factor of 2 within a household there is none of the latter.
 
-Returns: one row: household_count BIGINT, uneven_households BIGINT (with such weights), unique_households BIGINT,
-households_found DOUBLE, rows_found DOUBLE.
+Returns: one row: household_count BIGINT, households_found DOUBLE, rows_found DOUBLE (by single members), uneven_households
+BIGINT (with such weights), unique_households BIGINT, matched_households DOUBLE, matched_rows DOUBLE.
 Example:
-  WITH members AS (SELECT id // 2 AS anon_household, id % 2 AS anon_class, 5.0 AS anon_weight FROM visits)
+  WITH members AS (
+      SELECT id // 2 AS anon_household, id % 2 AS anon_class, 5.0 AS anon_weight, 0.1 AS anon_binomial_risk FROM visits
+  )
   FROM anon_helpers.risk_of_households(''members'');';
 COMMENT ON MACRO TABLE anon.household_risk IS 'Risk of the households of a sample: the chance that a member, at least, is rightly matched, where members are found
 independently with their anon.individual_risk. `sum(risk)` is the expected number of households that are found, and
@@ -9539,15 +9541,17 @@ Returns: DOUBLE, to 14 digits.
 Source: Abramowitz and Stegun 1964, 6.4.6 and 6.4.12.
 Example:
   SELECT anon_helpers.trigamma(1.0) AS sixth_of_pi_squared;';
-COMMENT ON MACRO anon_helpers.pitman_slopes IS 'The slopes and curvatures of Pitman''s likelihood at theta and alpha. Its sums over i = 1, … class_count - 1 of
-1 / (theta + i * alpha), of its square, and of these times i, are differences of digamma and trigamma.
+COMMENT ON MACRO anon_helpers.pitman_step IS 'Steps of Newton to the greatest likelihood of Pitman''s model at theta and alpha. Its sums over i = 1, … class_count - 1 of
+1 / (theta + i * alpha), of its square, and of these times i, are differences of digamma and trigamma: gammas are both
+of theta / alpha + class_count, theta / alpha + 1, theta + rows, theta + 1, 1 - alpha, and of each size less alpha.
 
-Returns: STRUCT(theta DOUBLE, alpha DOUBLE, theta_theta DOUBLE, theta_alpha DOUBLE, alpha_alpha DOUBLE).
+Returns: STRUCT(theta DOUBLE, alpha DOUBLE): by how much they change.
 Source: Hoshino 2001.
 Example:
-  SELECT anon_helpers.pitman_slopes(4.0, 0.5, 30, 48, [1, 2, 6], [20, 8, 2]) AS slopes;';
-COMMENT ON MACRO anon_helpers.pitman_fit IS 'Theta and alpha of Pitman''s model with the greatest likelihood, 0 < alpha < 1 and theta > -alpha, by 60 steps of Newton
-from 1 and 1/2. A step across a bound goes half of the way to it.
+  WITH gammas AS (SELECT [{''psi'': ln(x), ''psi_1'': 1 / x} for x in [22.0, 3.0, 31.0, 2.0, 0.5, 0.4]] AS listed)
+  SELECT anon_helpers.pitman_step(1.0, 0.5, [20.0], listed) AS change FROM gammas;';
+COMMENT ON MACRO anon_helpers.pitman_fit IS 'Theta and alpha of Pitman''s model with the greatest likelihood, 0 < alpha < 1 and theta > -alpha, by at most 60 steps of
+Newton from 1 and 1/2. A step across a bound goes half of the way to it.
 
 Returns: STRUCT(theta DOUBLE, alpha DOUBLE, moved DOUBLE): moved is by how much the last step would change them, near 0 in
 a solution.
@@ -9573,18 +9577,19 @@ Returns: DOUBLE.
 Source: Haas and Stokes 1998.
 Example:
   SELECT anon_helpers.estimated_class_count([1, 2, 6], [20, 8, 2], 0.1) AS classes;';
-COMMENT ON MACRO anon_helpers.snb_sizes IS 'The shifted negative binomial of class sizes with a chance that has as many pairs for each single in a sample as there
-are: its shape, a root of a quadratic equation, and the share of the population''s classes that are singles of the sample.
+COMMENT ON MACRO anon_helpers.snb_shares IS 'The shifted negative binomial of class sizes with these log odds that has as many pairs for each single in a sample as there
+are: the shares of the population''s classes that are uniques of it, and singles of the sample. Its shape is a root of a
+quadratic equation.
 
-Returns: STRUCT(shape DOUBLE, singles DOUBLE).
+Returns: STRUCT(uniques DOUBLE, singles DOUBLE).
 Source: Chen and Keller-McNulty 1998, with the equation of pairs derived anew.
 Example:
-  SELECT anon_helpers.snb_sizes(0.2, 0.1, 0.3) AS sizes;';
+  SELECT anon_helpers.snb_shares(-1.4, 0.1, 0.3) AS shares;';
 COMMENT ON MACRO anon_helpers.snb_uniques IS 'Uniques in the population by the shifted negative binomial of class sizes that has as many singles and pairs in a sample
 as there are; the log odds of its chance are halved between -20 and 20.
 
 Returns: DOUBLE; NULL where the sample has no pair, or no distribution fits.
-Source: see anon_helpers.snb_sizes and estimated_class_count.
+Source: see anon_helpers.snb_shares and estimated_class_count.
 Example:
   SELECT anon_helpers.snb_uniques([1, 2, 6], [20, 8, 2], 0.05) AS uniques;';
 COMMENT ON MACRO anon_helpers.checked_population IS 'A number of people that a sample can come from.

@@ -130,6 +130,19 @@ FROM (
     GROUP BY ALL
 );
 
+-- Classes that were numbered, with the texts of their keys.
+--
+-- Returns: anon_class, anon_class_size and anon_population_size as they are, anon_texts VARCHAR[].
+-- Example:
+--   WITH classes AS (SELECT sex, zip, id AS anon_class, 1 AS anon_class_size, 9 AS anon_population_size FROM visits)
+--   FROM anon_helpers.texts_of_classes('classes', ['sex', 'zip']) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.texts_of_classes(classes, keys) AS TABLE
+SELECT anon_class, anon_class_size, anon_population_size, [*COLUMNS(anon_helpers.listed(keys))] AS anon_texts
+FROM (
+    SELECT anon_class, anon_class_size, anon_population_size, anon.text_of(COLUMNS(anon_helpers.listed(keys)))
+    FROM query_table(anon_helpers.as_source(classes))
+);
+
 -- A class by the texts of its keys, with NULL where a pattern has a blank.
 --
 -- Returns: VARCHAR[].
@@ -158,8 +171,8 @@ FROM (SELECT DISTINCT anon_blanks FROM query_table(anon_helpers.as_source(cells)
 --
 -- How it goes. For each two patterns of NULLs in keys, the classes of both are blanked where one of them has NULL, and joined.
 --
--- Returns: the columns of weighted_classes; anon_fitting_size BIGINT, at least anon_class_size; anon_fitting_people DOUBLE. An
--- error for more than 64 patterns.
+-- Returns: the columns of weighted_classes, with anon_fitting_size and anon_fitting_people. An error for more than 64
+-- patterns.
 -- Source: as freqCalc of sdcMicro counts, with alpha = 1.
 -- Example:
 --   WITH classes AS (FROM anon_helpers.weighted_classes('visits', ['sex', 'zip'], 'id'))
@@ -170,47 +183,37 @@ WITH anon_numbered AS MATERIALIZED (
     FROM query_table(anon_helpers.as_source(classes))
 ),
 anon_cells AS MATERIALIZED (
-    SELECT
-        * EXCLUDE (anon_texts),
-        anon_texts AS anon_kept,
-        list_transform(anon_texts, lambda anon_text: anon_text IS NULL) AS anon_blanks
-    FROM (
-        SELECT anon_class, anon_class_size, anon_population_size, [*COLUMNS(anon_helpers.listed(keys))] AS anon_texts
-        FROM (
-            SELECT anon_class, anon_class_size, anon_population_size, anon.text_of(COLUMNS(anon_helpers.listed(keys)))
-            FROM anon_numbered
-        )
-    )
+    SELECT *, list_transform(anon_texts, lambda anon_text: anon_text IS NULL) AS anon_blanks
+    FROM anon_helpers.texts_of_classes('anon_numbered', keys)
 ),
 anon_pairs AS MATERIALIZED (
     SELECT
-        anon_cells.* EXCLUDE (anon_kept),
-        anon_patterns.anon_blanks AS anon_other_blanks,
-        anon_helpers.blanked(anon_cells.anon_kept, anon_patterns.anon_blanks) AS anon_kept
+        anon_cells.* EXCLUDE (anon_texts),
+        anon_patterns.anon_blanks AS anon_others,
+        anon_helpers.blanked(anon_cells.anon_texts, anon_patterns.anon_blanks) AS anon_kept
     FROM anon_cells
     CROSS JOIN anon_helpers.patterns_of_blanks('anon_cells') AS anon_patterns
 )
-SELECT anon_numbered.* EXCLUDE (anon_class, anon_fitting_size, anon_fitting_people), anon_fits.* EXCLUDE (anon_class)
+SELECT
+    anon_numbered.* EXCLUDE (anon_class) REPLACE (
+        anon_fits.anon_fitting_size AS anon_fitting_size, anon_fits.anon_fitting_people AS anon_fitting_people
+    )
 FROM anon_numbered
 INNER JOIN (
     SELECT
         anon_pairs.anon_class,
-        CAST(sum(anon_others.anon_size) AS BIGINT) AS anon_fitting_size,
-        sum(anon_others.anon_people) AS anon_fitting_people
+        CAST(sum(anon_fit.anon_size) AS BIGINT) AS anon_fitting_size,
+        sum(anon_fit.anon_people) AS anon_fitting_people
     FROM anon_pairs
     INNER JOIN (
         SELECT
-            anon_blanks,
-            anon_other_blanks,
-            anon_kept,
-            sum(anon_class_size) AS anon_size,
-            sum(anon_population_size) AS anon_people
+            anon_blanks, anon_others, anon_kept, sum(anon_class_size) AS anon_size, sum(anon_population_size) AS anon_people
         FROM anon_pairs
         GROUP BY ALL
-    ) AS anon_others
-        ON anon_pairs.anon_blanks = anon_others.anon_other_blanks
-        AND anon_pairs.anon_other_blanks = anon_others.anon_blanks
-        AND anon_pairs.anon_kept = anon_others.anon_kept
+    ) AS anon_fit
+        ON anon_pairs.anon_blanks = anon_fit.anon_others
+        AND anon_pairs.anon_others = anon_fit.anon_blanks
+        AND anon_pairs.anon_kept = anon_fit.anon_kept
     GROUP BY anon_pairs.anon_class
 ) AS anon_fits ON anon_numbered.anon_class = anon_fits.anon_class;
 
@@ -233,37 +236,34 @@ FROM query_table(anon_helpers.as_source(classes));
 --   FROM anon_helpers.independent_classes('classes', ['age', 'sex'], TRUE) ORDER BY ALL;
 CREATE OR REPLACE MACRO anon_helpers.independent_classes(classes, keys, null_is_value) AS TABLE
 WITH anon_numbered AS MATERIALIZED (
-    SELECT
-        *,
-        row_number() OVER () AS anon_class,
-        sum(anon_population_size) OVER () AS anon_people
+    SELECT *, row_number() OVER () AS anon_class, sum(anon_population_size) OVER () AS anon_people
     FROM query_table(anon_helpers.as_source(classes))
 ),
-anon_margins AS NOT MATERIALIZED (
+anon_values AS NOT MATERIALIZED (
+    SELECT *, unnest(anon_texts) AS anon_value, generate_subscripts(anon_texts, 1) AS anon_key
+    FROM anon_helpers.texts_of_classes('anon_numbered', keys)
+),
+anon_shares AS MATERIALIZED (
     SELECT
-        anon_class,
-        sum(anon_population_size) OVER (PARTITION BY anon_key, anon_value)
-        / sum(anon_population_size) OVER (PARTITION BY anon_key) AS anon_share
-    FROM (
-        SELECT
-            anon_class,
-            anon_population_size,
-            unnest([*COLUMNS(anon_helpers.listed(keys))]) AS anon_value,
-            generate_subscripts([*COLUMNS(anon_helpers.listed(keys))], 1) AS anon_key
-        FROM (
-            SELECT anon_class, anon_population_size, anon.text_of(COLUMNS(anon_helpers.listed(keys)))
-            FROM anon_numbered
-        )
-    )
+        anon_key,
+        anon_value,
+        sum(anon_population_size) / sum(sum(anon_population_size)) OVER (PARTITION BY anon_key) AS anon_share
+    FROM anon_values
     WHERE null_is_value OR anon_value IS NOT NULL
+    GROUP BY anon_key, anon_value
 )
 SELECT
     anon_numbered.* EXCLUDE (anon_class, anon_people),
-    anon_numbered.anon_people * coalesce(anon_shares.anon_product, 1.0) AS anon_expected_size,
+    anon_numbered.anon_people * coalesce(anon_products.anon_product, 1.0) AS anon_expected_size,
     anon_expected_size * greatest(1 - anon_numbered.anon_fitting_size / anon_numbered.anon_fitting_people, 0) AS anon_unsampled
 FROM anon_numbered
-LEFT JOIN (SELECT anon_class, product(anon_share) AS anon_product FROM anon_margins GROUP BY anon_class) AS anon_shares
-    ON anon_numbered.anon_class = anon_shares.anon_class;
+LEFT JOIN (
+    SELECT anon_values.anon_class, product(anon_shares.anon_share) AS anon_product
+    FROM anon_values
+    INNER JOIN anon_shares
+        ON anon_values.anon_key = anon_shares.anon_key AND anon_values.anon_value IS NOT DISTINCT FROM anon_shares.anon_value
+    GROUP BY anon_values.anon_class
+) AS anon_products ON anon_numbered.anon_class = anon_products.anon_class;
 
 -- Classes of a sample with both estimates of their risk, see anon.individual_risk and anon.poisson_risk.
 --
@@ -287,26 +287,21 @@ FROM anon_helpers.independent_classes(classes, keys, null_is_value);
 --   FROM anon_helpers.risk_sums('risks');
 CREATE OR REPLACE MACRO anon_helpers.risk_sums(classes) AS TABLE
 SELECT
-    anon_rows AS row_count,
-    anon_classes AS class_count,
-    anon_people AS population_size,
-    anon_unique_rows AS unique_rows,
-    least(anon_binomial, anon_poisson) AS expected_low,
-    greatest(anon_binomial, anon_poisson) AS expected_high,
+    CAST(coalesce(sum(anon_class_size), 0) AS BIGINT) AS row_count,
+    count(*) AS class_count,
+    sum(anon_population_size) AS population_size,
+    count(*) FILTER (WHERE anon_fitting_size = 1) AS unique_rows,
+    least(sum(anon_class_size * anon_binomial_risk), sum(anon_class_size * anon_poisson_risk)) AS expected_low,
+    greatest(sum(anon_class_size * anon_binomial_risk), sum(anon_class_size * anon_poisson_risk)) AS expected_high,
     expected_low / row_count AS low_share,
     expected_high / row_count AS high_share,
-    least(anon_binomial_uniques, anon_poisson_uniques) AS uniques_low,
-    greatest(anon_binomial_uniques, anon_poisson_uniques) AS uniques_high
+    least(sum(anon_binomial_unique), sum(anon_poisson_unique)) AS uniques_low,
+    greatest(sum(anon_binomial_unique), sum(anon_poisson_unique)) AS uniques_high
 FROM (
     SELECT
-        CAST(coalesce(sum(anon_class_size), 0) AS BIGINT) AS anon_rows,
-        count(*) AS anon_classes,
-        sum(anon_population_size) AS anon_people,
-        count(*) FILTER (WHERE anon_fitting_size = 1) AS anon_unique_rows,
-        sum(anon_class_size * anon_binomial_risk) AS anon_binomial,
-        sum(anon_class_size * anon_poisson_risk) AS anon_poisson,
-        sum(CASE anon_fitting_size WHEN 1 THEN 1 / anon_fitting_people ELSE 0.0 END) AS anon_binomial_uniques,
-        sum(CASE anon_fitting_size WHEN 1 THEN exp(-anon_unsampled) ELSE 0.0 END) AS anon_poisson_uniques
+        *,
+        CASE anon_fitting_size WHEN 1 THEN 1 / anon_fitting_people ELSE 0.0 END AS anon_binomial_unique,
+        CASE anon_fitting_size WHEN 1 THEN exp(-anon_unsampled) ELSE 0.0 END AS anon_poisson_unique
     FROM query_table(anon_helpers.as_source(classes))
 );
 
@@ -322,12 +317,14 @@ FROM (
 --   FROM anon.matched_sizes('visits', ['sex', 'zip']) ORDER BY ALL;
 CREATE OR REPLACE MACRO anon.matched_sizes(source, keys) AS TABLE
 WITH anon_classes AS (
-    SELECT *, anon_class_size AS anon_fitting_size, anon_class_size AS anon_fitting_people
-    FROM (
-        SELECT COLUMNS(anon_helpers.listed(keys)), count(*) AS anon_class_size, 1 AS anon_population_size
-        FROM query_table(anon_helpers.as_source(source))
-        GROUP BY ALL
-    )
+    SELECT
+        COLUMNS(anon_helpers.listed(keys)),
+        count(*) AS anon_class_size,
+        1 AS anon_population_size,
+        NULL AS anon_fitting_size,
+        NULL AS anon_fitting_people
+    FROM query_table(anon_helpers.as_source(source))
+    GROUP BY ALL
 )
 SELECT COLUMNS(anon_helpers.listed(keys)), anon_class_size AS class_size, anon_fitting_size AS matched_size
 FROM anon_helpers.fitting_classes('anon_classes', keys);
@@ -494,50 +491,47 @@ INNER JOIN (
     -- NULLs within rows are equal.
     ON anon_rows.anon_key = anon_numbered.anon_key;
 
--- The risk of households by their members, see anon.household_risk.
+-- An aggregate over the members of a household: the chance that one of them, at least, is found, if each is independently.
 --
--- Returns: the columns of anon.household_risk.
+-- Returns: DOUBLE.
 -- Example:
---   WITH members AS (SELECT id // 2 AS anon_household, 0.5 AS anon_binomial_risk FROM visits)
---   FROM anon_helpers.risk_of_members('members') ORDER BY household ASC;
-CREATE OR REPLACE MACRO anon_helpers.risk_of_members(members) AS TABLE
-SELECT
-    anon_household AS household,
-    count(*) AS member_count,
-    CASE
-        WHEN max(anon_binomial_risk) >= 1 THEN 1.0
-        ELSE 1 - exp(sum(ln(CASE WHEN anon_binomial_risk < 1 THEN 1 - anon_binomial_risk ELSE 1.0 END)))
-    END AS risk
-FROM query_table(anon_helpers.as_source(members))
-GROUP BY anon_household;
+--   SELECT zip, anon_helpers.risk_of_any(1 / (1 + id)) AS risk FROM visits GROUP BY ALL ORDER BY zip ASC;
+CREATE OR REPLACE MACRO anon_helpers.risk_of_any(risk) AS
+CASE WHEN max(risk) >= 1 THEN 1.0 ELSE 1 - exp(sum(ln(CASE WHEN risk < 1 THEN 1 - risk ELSE 1.0 END))) END;
 
--- The households of a sample that are alike in the keys of all members, and their risk, see anon.household_key_risk. Where
--- members' weights differ by more than a factor of 2 there is no risk.
+-- The risk of all households of a sample, by single members, see anon.household_risk, and by all members together, see
+-- anon.household_key_risk: where weights differ by more than a factor of 2 within a household there is none of the latter.
 --
--- Returns: one row: household_count BIGINT, uneven_households BIGINT (with such weights), unique_households BIGINT,
--- households_found DOUBLE, rows_found DOUBLE.
+-- Returns: one row: household_count BIGINT, households_found DOUBLE, rows_found DOUBLE (by single members), uneven_households
+-- BIGINT (with such weights), unique_households BIGINT, matched_households DOUBLE, matched_rows DOUBLE.
 -- Example:
---   WITH members AS (SELECT id // 2 AS anon_household, id % 2 AS anon_class, 5.0 AS anon_weight FROM visits)
+--   WITH members AS (
+--       SELECT id // 2 AS anon_household, id % 2 AS anon_class, 5.0 AS anon_weight, 0.1 AS anon_binomial_risk FROM visits
+--   )
 --   FROM anon_helpers.risk_of_households('members');
 CREATE OR REPLACE MACRO anon_helpers.risk_of_households(members) AS TABLE
 SELECT
     CAST(coalesce(sum(anon_homes), 0) AS BIGINT) AS household_count,
+    sum(anon_homes_found) AS households_found,
+    sum(anon_rows_found) AS rows_found,
     CAST(coalesce(sum(anon_uneven), 0) AS BIGINT) AS uneven_households,
     count(*) FILTER (WHERE anon_homes = 1) AS unique_households,
-    CASE uneven_households WHEN 0 THEN sum(anon_homes * anon_risk) END AS households_found,
-    CASE uneven_households WHEN 0 THEN sum(anon_rows * anon_risk) END AS rows_found
+    CASE uneven_households WHEN 0 THEN sum(anon_homes * anon_risk) END AS matched_households,
+    CASE uneven_households WHEN 0 THEN sum(anon_rows * anon_risk) END AS matched_rows
 FROM (
     SELECT
         count(*) AS anon_homes,
-        count(*) FILTER (WHERE anon_greatest > 2 * anon_least) AS anon_uneven,
         sum(anon_members) AS anon_rows,
+        sum(anon_found) AS anon_homes_found,
+        sum(anon_members * anon_found) AS anon_rows_found,
+        count(*) FILTER (WHERE anon_is_uneven) AS anon_uneven,
         anon_helpers.negative_binomial_risk(count(*), sum(anon_mean)) AS anon_risk
     FROM (
         SELECT
             list_sort(list(anon_class)) AS anon_key,
             count(*) AS anon_members,
-            min(anon_weight) AS anon_least,
-            max(anon_weight) AS anon_greatest,
+            anon_helpers.risk_of_any(anon_binomial_risk) AS anon_found,
+            max(anon_weight) > 2 * min(anon_weight) AS anon_is_uneven,
             avg(anon_weight) AS anon_mean
         FROM query_table(anon_helpers.as_source(members))
         GROUP BY anon_household
@@ -562,7 +556,9 @@ CREATE OR REPLACE MACRO anon.household_risk(source, keys, weight, household) AS 
 WITH anon_weighted AS (FROM anon_helpers.weighted_classes(source, keys, weight)),
 anon_classes AS (FROM anon_helpers.binomial_classes('anon_weighted')),
 anon_members AS (FROM anon_helpers.household_members(source, 'anon_classes', keys, weight, household))
-FROM anon_helpers.risk_of_members('anon_members');
+SELECT anon_household AS household, count(*) AS member_count, anon_helpers.risk_of_any(anon_binomial_risk) AS risk
+FROM anon_members
+GROUP BY anon_household;
 
 -- Risk of the households of a sample, as a whole: the keys of all members together are one key of a household, whatever the
 -- order of members, and households are matched by it. They are rows of a sample then, with the mean of their members'
@@ -582,7 +578,7 @@ CREATE OR REPLACE MACRO anon.household_key_risk(source, keys, weight, household)
 WITH anon_weighted AS (FROM anon_helpers.weighted_classes(source, keys, weight)),
 anon_classes AS (FROM anon_helpers.binomial_classes('anon_weighted')),
 anon_members AS (FROM anon_helpers.household_members(source, 'anon_classes', keys, weight, household))
-SELECT household_count, unique_households, households_found, rows_found
+SELECT household_count, unique_households, matched_households AS households_found, matched_rows AS rows_found
 FROM anon_helpers.risk_of_households('anon_members')
 WHERE CASE
     WHEN uneven_households > 0 THEN error(concat(

@@ -35,37 +35,43 @@ CREATE OR REPLACE MACRO anon_helpers.trigamma(argument) AS
 / (argument + 10) ** 2) / (argument + 10) ** 2) / (argument + 10) ** 2) / (argument + 10) ** 2) / (argument + 10)
 + list_sum(list_transform(range(10), lambda anon_shift: 1 / (argument + anon_shift) ** 2));
 
--- The slopes and curvatures of Pitman's likelihood at theta and alpha. Its sums over i = 1, … class_count - 1 of
--- 1 / (theta + i * alpha), of its square, and of these times i, are differences of digamma and trigamma.
+-- Steps of Newton to the greatest likelihood of Pitman's model at theta and alpha. Its sums over i = 1, … class_count - 1 of
+-- 1 / (theta + i * alpha), of its square, and of these times i, are differences of digamma and trigamma: gammas are both
+-- of theta / alpha + class_count, theta / alpha + 1, theta + rows, theta + 1, 1 - alpha, and of each size less alpha.
 --
--- Returns: STRUCT(theta DOUBLE, alpha DOUBLE, theta_theta DOUBLE, theta_alpha DOUBLE, alpha_alpha DOUBLE).
+-- Returns: STRUCT(theta DOUBLE, alpha DOUBLE): by how much they change.
 -- Source: Hoshino 2001.
 -- Example:
---   SELECT anon_helpers.pitman_slopes(4.0, 0.5, 30, 48, [1, 2, 6], [20, 8, 2]) AS slopes;
-CREATE OR REPLACE MACRO anon_helpers.pitman_slopes(theta, alpha, class_count, row_count, class_sizes, class_counts) AS
+--   WITH gammas AS (SELECT [{'psi': ln(x), 'psi_1': 1 / x} for x in [22.0, 3.0, 31.0, 2.0, 0.5, 0.4]] AS listed)
+--   SELECT anon_helpers.pitman_step(1.0, 0.5, [20.0], listed) AS change FROM gammas;
+CREATE OR REPLACE MACRO anon_helpers.pitman_step(theta, alpha, class_counts, gammas) AS
 list_transform(
-    [{
-        'first': (anon_helpers.digamma(theta / alpha + class_count) - anon_helpers.digamma(theta / alpha + 1)) / alpha,
-        'second': (anon_helpers.trigamma(theta / alpha + 1) - anon_helpers.trigamma(theta / alpha + class_count)) / alpha ** 2
-    }],
-    lambda anon_sums: {
-        'theta': anon_sums.first - anon_helpers.digamma(theta + row_count) + anon_helpers.digamma(theta + 1),
-        'alpha': (class_count - 1 - theta * anon_sums.first) / alpha + class_count * anon_helpers.digamma(1 - alpha)
-        - list_dot_product(
-            class_counts, list_transform(class_sizes, lambda anon_size: anon_helpers.digamma(anon_size - alpha))
-        ),
-        'theta_theta': anon_helpers.trigamma(theta + 1) - anon_helpers.trigamma(theta + row_count) - anon_sums.second,
-        'theta_alpha': (theta * anon_sums.second - anon_sums.first) / alpha,
-        'alpha_alpha': (2 * theta * anon_sums.first - theta ** 2 * anon_sums.second - class_count + 1) / alpha ** 2
-        - class_count * anon_helpers.trigamma(1 - alpha)
-        + list_dot_product(
-            class_counts, list_transform(class_sizes, lambda anon_size: anon_helpers.trigamma(anon_size - alpha))
-        )
+    list_transform(
+        [{
+            'first': (gammas[1].psi - gammas[2].psi) / alpha,
+            'second': (gammas[2].psi_1 - gammas[1].psi_1) / alpha ** 2,
+            'classes': list_sum(class_counts) - 1
+        }],
+        lambda anon_sum: {
+            'theta': anon_sum.first - gammas[3].psi + gammas[4].psi,
+            'alpha': (anon_sum.classes - theta * anon_sum.first) / alpha
+            + list_dot_product(class_counts, list_transform(gammas[6:], lambda anon_gamma: gammas[5].psi - anon_gamma.psi)),
+            'theta_theta': gammas[4].psi_1 - gammas[3].psi_1 - anon_sum.second,
+            'theta_alpha': (theta * anon_sum.second - anon_sum.first) / alpha,
+            'alpha_alpha': (2 * theta * anon_sum.first - theta ** 2 * anon_sum.second - anon_sum.classes) / alpha ** 2
+            - list_dot_product(class_counts, list_transform(gammas[6:], lambda anon_gamma: gammas[5].psi_1 - anon_gamma.psi_1))
+        }
+    ),
+    lambda anon_slope: {
+        'theta': (anon_slope.alpha * anon_slope.theta_alpha - anon_slope.theta * anon_slope.alpha_alpha)
+        / (anon_slope.theta_theta * anon_slope.alpha_alpha - anon_slope.theta_alpha ** 2),
+        'alpha': (anon_slope.theta * anon_slope.theta_alpha - anon_slope.alpha * anon_slope.theta_theta)
+        / (anon_slope.theta_theta * anon_slope.alpha_alpha - anon_slope.theta_alpha ** 2)
     }
 )[1];
 
--- Theta and alpha of Pitman's model with the greatest likelihood, 0 < alpha < 1 and theta > -alpha, by 60 steps of Newton
--- from 1 and 1/2. A step across a bound goes half of the way to it.
+-- Theta and alpha of Pitman's model with the greatest likelihood, 0 < alpha < 1 and theta > -alpha, by at most 60 steps of
+-- Newton from 1 and 1/2. A step across a bound goes half of the way to it.
 --
 -- Returns: STRUCT(theta DOUBLE, alpha DOUBLE, moved DOUBLE): moved is by how much the last step would change them, near 0 in
 -- a solution.
@@ -75,15 +81,22 @@ list_transform(
 CREATE OR REPLACE MACRO anon_helpers.pitman_fit(class_count, row_count, class_sizes, class_counts) AS
 list_reduce(
     list_transform(range(60), lambda anon_step: {'theta': 1.0::DOUBLE, 'alpha': 0.5::DOUBLE, 'moved': 1.0::DOUBLE}),
-    lambda anon_at, anon_next: list_transform(
-        [anon_helpers.pitman_slopes(anon_at.theta, anon_at.alpha, class_count, row_count, class_sizes, class_counts)],
-        lambda anon_slope: list_transform(
-            [{
-                'theta': (anon_slope.alpha * anon_slope.theta_alpha - anon_slope.theta * anon_slope.alpha_alpha)
-                / (anon_slope.theta_theta * anon_slope.alpha_alpha - anon_slope.theta_alpha ** 2),
-                'alpha': (anon_slope.theta * anon_slope.theta_alpha - anon_slope.alpha * anon_slope.theta_theta)
-                / (anon_slope.theta_theta * anon_slope.alpha_alpha - anon_slope.theta_alpha ** 2)
-            }],
+    lambda anon_at, anon_next: CASE
+        WHEN anon_at.moved < 1e-9 THEN anon_at
+        ELSE list_transform(
+            list_transform(
+                -- A list of one list, so that it is made once.
+                [list_transform(
+                    [
+                        anon_at.theta / anon_at.alpha + class_count, anon_at.theta / anon_at.alpha + 1,
+                        anon_at.theta + row_count, anon_at.theta + 1, 1 - anon_at.alpha
+                    ] || list_transform(class_sizes, lambda anon_size: anon_size - anon_at.alpha),
+                    lambda anon_argument: {
+                        'psi': anon_helpers.digamma(anon_argument), 'psi_1': anon_helpers.trigamma(anon_argument)
+                    }
+                )],
+                lambda anon_gammas: anon_helpers.pitman_step(anon_at.theta, anon_at.alpha, class_counts, anon_gammas)
+            ),
             lambda anon_change: {
                 'theta': greatest(anon_at.theta + anon_change.theta, (anon_at.theta - anon_at.alpha) / 2),
                 'alpha': least(
@@ -92,7 +105,7 @@ list_reduce(
                 'moved': abs(anon_change.theta) / (1 + abs(anon_at.theta)) + abs(anon_change.alpha)
             }
         )[1]
-    )[1]
+    END
 );
 
 -- Uniques in the population by Pitman's model: Γ(theta + 1) / Γ(theta + alpha) * population ** alpha.
@@ -143,45 +156,36 @@ list_transform(
 -- Example:
 --   SELECT anon_helpers.estimated_class_count([1, 2, 6], [20, 8, 2], 0.1) AS classes;
 CREATE OR REPLACE MACRO anon_helpers.estimated_class_count(class_sizes, class_counts, share) AS
-list_sum(class_counts) + anon_helpers.classes_of_size(class_sizes, class_counts, 1)
-* list_dot_product(class_counts, list_transform(
-    class_sizes, lambda anon_size: anon_size * share ** 2 * (1 - share ** 2) ** (anon_size - 1)
-))
-/ list_dot_product(class_counts, list_transform(
-    class_sizes, lambda anon_size: (1 - share) ** anon_size * ((1 + share) ** anon_size - 1)
-))
+list_sum(class_counts) + anon_helpers.classes_of_size(class_sizes, class_counts, 1) * share ** 2
+* list_dot_product(class_counts, list_transform(class_sizes, lambda anon_f: anon_f * (1 - share ** 2) ** (anon_f - 1)))
+/ list_dot_product(class_counts, list_transform(class_sizes, lambda anon_f: (1 - share ** 2) ** anon_f - (1 - share) ** anon_f))
 * (
-    list_dot_product(class_counts, list_transform(class_sizes, lambda anon_size: (1 - share) ** anon_size))
-    / list_dot_product(class_counts, list_transform(
-        class_sizes, lambda anon_size: anon_size * share * (1 - share) ** (anon_size - 1)
-    ))
+    list_dot_product(class_counts, list_transform(class_sizes, lambda anon_f: (1 - share) ** anon_f))
+    / list_dot_product(class_counts, list_transform(class_sizes, lambda anon_f: anon_f * share * (1 - share) ** (anon_f - 1)))
 ) ** 2;
 
--- The shifted negative binomial of class sizes with a chance that has as many pairs for each single in a sample as there
--- are: its shape, a root of a quadratic equation, and the share of the population's classes that are singles of the sample.
+-- The shifted negative binomial of class sizes with these log odds that has as many pairs for each single in a sample as there
+-- are: the shares of the population's classes that are uniques of it, and singles of the sample. Its shape is a root of a
+-- quadratic equation.
 --
--- Returns: STRUCT(shape DOUBLE, singles DOUBLE).
+-- Returns: STRUCT(uniques DOUBLE, singles DOUBLE).
 -- Source: Chen and Keller-McNulty 1998, with the equation of pairs derived anew.
 -- Example:
---   SELECT anon_helpers.snb_sizes(0.2, 0.1, 0.3) AS sizes;
-CREATE OR REPLACE MACRO anon_helpers.snb_sizes(chance, share, pair_ratio) AS
+--   SELECT anon_helpers.snb_shares(-1.4, 0.1, 0.3) AS shares;
+CREATE OR REPLACE MACRO anon_helpers.snb_shares(odds, share, pair_ratio) AS
 list_transform(
-    [{
-        'sampled': 1 - (1 - share) * (1 - chance),
-        'square': share * (1 - share) * (1 - chance) ** 2,
-        'half': (
-            share * (1 - chance) * (2 - (1 - share) * (1 - chance))
-            - 2 * pair_ratio * (1 - (1 - share) * (1 - chance)) * (1 - share) * (1 - chance)
-        ) / 2
-    }],
+    [{'chance': 1 / (1 + exp(-odds)), 'absent': (1 - share) / (1 + exp(odds)), 'sampled': 1 - (1 - share) / (1 + exp(odds))}],
     lambda anon_term: list_transform(
-        [2 * pair_ratio * anon_term.sampled ** 2 / (
-            anon_term.half + sqrt(anon_term.half ** 2 + anon_term.square * 2 * pair_ratio * anon_term.sampled ** 2)
-        )],
+        list_transform(
+            [anon_term.absent * (share / (1 - share) * (1 - anon_term.absent / 2) - pair_ratio * anon_term.sampled)],
+            lambda anon_half: 2 * pair_ratio * anon_term.sampled ** 2 / (anon_half + sqrt(
+                anon_half ** 2 + 2 * pair_ratio * (anon_term.sampled * anon_term.absent) ** 2 * share / (1 - share)
+            ))
+        ),
         lambda anon_shape: {
-            'shape': anon_shape,
-            'singles': share * (chance / anon_term.sampled) ** anon_shape
-            * (anon_shape * (1 / anon_term.sampled - 1) + 1)
+            'uniques': anon_term.chance ** anon_shape,
+            'singles': share * (anon_term.chance / anon_term.sampled) ** anon_shape
+            * (anon_shape * anon_term.absent / anon_term.sampled + 1)
         }
     )[1]
 )[1];
@@ -190,14 +194,14 @@ list_transform(
 -- as there are; the log odds of its chance are halved between -20 and 20.
 --
 -- Returns: DOUBLE; NULL where the sample has no pair, or no distribution fits.
--- Source: see anon_helpers.snb_sizes and estimated_class_count.
+-- Source: see anon_helpers.snb_shares and estimated_class_count.
 -- Example:
 --   SELECT anon_helpers.snb_uniques([1, 2, 6], [20, 8, 2], 0.05) AS uniques;
 CREATE OR REPLACE MACRO anon_helpers.snb_uniques(class_sizes, class_counts, share) AS
 list_transform(
     [{
-        'ratio': anon_helpers.classes_of_size(class_sizes, class_counts, 2)
-        / anon_helpers.classes_of_size(class_sizes, class_counts, 1),
+        'singles': anon_helpers.classes_of_size(class_sizes, class_counts, 1),
+        'pairs': anon_helpers.classes_of_size(class_sizes, class_counts, 2),
         'classes': anon_helpers.estimated_class_count(class_sizes, class_counts, share)
     }],
     lambda anon_given: list_transform(
@@ -205,13 +209,14 @@ list_transform(
             -- From 0 by steps of 10, 5 and so on.
             list_prepend(0.0::DOUBLE, list_transform(range(1, 60), lambda anon_step: 20 / 2.0::DOUBLE ** anon_step)),
             lambda anon_odds, anon_width: anon_odds + anon_width * sign(
-                anon_helpers.classes_of_size(class_sizes, class_counts, 1)
-                - anon_given.classes * anon_helpers.snb_sizes(1 / (1 + exp(-anon_odds)), share, anon_given.ratio).singles
+                anon_given.singles
+                - anon_given.classes * anon_helpers.snb_shares(anon_odds, share, anon_given.pairs / anon_given.singles).singles
             )
         )],
         lambda anon_odds: CASE
-            WHEN anon_given.ratio > 0 AND abs(anon_odds) < 19.9 THEN anon_given.classes * (1 / (1 + exp(-anon_odds)))
-            ** anon_helpers.snb_sizes(1 / (1 + exp(-anon_odds)), share, anon_given.ratio).shape
+            WHEN anon_given.pairs > 0 AND abs(anon_odds) < 19.9
+                THEN anon_helpers.snb_shares(anon_odds, share, anon_given.pairs / anon_given.singles).uniques
+                * anon_given.classes
         END
     )[1]
 )[1];
@@ -223,9 +228,7 @@ list_transform(
 --   SELECT anon_helpers.checked_population(1000, 48) AS people;
 CREATE OR REPLACE MACRO anon_helpers.checked_population(population, row_count) AS
 CASE
-    WHEN NOT coalesce(
-        isfinite(TRY_CAST(anon.text_of(population) AS DOUBLE)) AND TRY_CAST(anon.text_of(population) AS DOUBLE) > 0, false
-    )
+    WHEN NOT coalesce(TRY_CAST(anon.text_of(population) AS DOUBLE) BETWEEN 1e-300 AND 1e300, false)
         THEN error('the population is a number of people, above 0')
     WHEN TRY_CAST(anon.text_of(population) AS DOUBLE) < row_count * (1 - 1e-9)
         THEN error('the population has fewer people than the sample has rows')
@@ -240,18 +243,19 @@ END;
 --   SELECT anon_helpers.estimated_uniques([1, 2, 6], [20, 8, 2], 1000) AS uniques;
 CREATE OR REPLACE MACRO anon_helpers.estimated_uniques(class_sizes, class_counts, population) AS
 list_transform(
-    [{
-        'sizes': CAST(class_sizes AS DOUBLE[]),
-        'counts': CAST(class_counts AS DOUBLE[]),
-        'singles': CASE WHEN len(class_sizes) > 0 THEN anon_helpers.classes_of_size(class_sizes, class_counts, 1) END,
-        'rows': list_dot_product(CAST(class_sizes AS DOUBLE[]), CAST(class_counts AS DOUBLE[])),
-        'people': anon_helpers.checked_population(
-            population, list_dot_product(CAST(class_sizes AS DOUBLE[]), CAST(class_counts AS DOUBLE[]))
+    list_transform(
+        [{'sizes': CAST(class_sizes AS DOUBLE[]), 'counts': CAST(class_counts AS DOUBLE[])}],
+        lambda anon_given: struct_insert(
+            anon_given,
+            singles := anon_helpers.classes_of_size(anon_given.sizes, anon_given.counts, 1),
+            rows := list_dot_product(anon_given.sizes, anon_given.counts),
+            people := anon_helpers.checked_population(population, list_dot_product(anon_given.sizes, anon_given.counts))
         )
-    }],
+    ),
     lambda anon_sample: list_transform(
         [CASE
-            WHEN coalesce(anon_sample.singles, 0) = 0 OR anon_sample.people <= anon_sample.rows
+            WHEN anon_sample.rows = 0 THEN {'pitman': NULL, 'zayatz': NULL, 'snb': NULL}
+            WHEN anon_sample.singles = 0 OR anon_sample.people <= anon_sample.rows
                 THEN {'pitman': anon_sample.singles, 'zayatz': anon_sample.singles, 'snb': anon_sample.singles}
             ELSE {
                 'pitman': anon_helpers.pitman_uniques(anon_sample.sizes, anon_sample.counts, anon_sample.people),
@@ -266,7 +270,7 @@ list_transform(
                 ELSE least(anon_uniques.snb, anon_uniques.zayatz)
             END,
             estimator := CASE
-                WHEN len(anon_sample.sizes) = 0 THEN NULL
+                WHEN anon_sample.rows = 0 THEN NULL
                 WHEN anon_sample.people <= anon_sample.rows THEN 'census'
                 WHEN 10 * anon_sample.rows <= anon_sample.people THEN 'pitman'
                 WHEN anon_uniques.snb < anon_uniques.zayatz THEN 'snb'
@@ -283,22 +287,17 @@ list_transform(
 --   WITH classes AS (SELECT class_size AS anon_class_size FROM anon.class_sizes('visits', ['age', 'sex']))
 --   FROM anon_helpers.uniques_of_classes('classes', 1000);
 CREATE OR REPLACE MACRO anon_helpers.uniques_of_classes(classes, population) AS TABLE
-SELECT row_count, class_count, unique_rows, unnest(anon_uniques)
+SELECT
+    CAST(coalesce(sum(anon_size * anon_count), 0) AS BIGINT) AS row_count,
+    CAST(coalesce(sum(anon_count), 0) AS BIGINT) AS class_count,
+    CAST(coalesce(sum(anon_count) FILTER (WHERE anon_size = 1), 0) AS BIGINT) AS unique_rows,
+    unnest(anon_helpers.estimated_uniques(
+        coalesce(list(anon_size ORDER BY anon_size ASC), []), coalesce(list(anon_count ORDER BY anon_size ASC), []), population
+    ))
 FROM (
-    SELECT
-        CAST(coalesce(sum(anon_size * anon_count), 0) AS BIGINT) AS row_count,
-        CAST(coalesce(sum(anon_count), 0) AS BIGINT) AS class_count,
-        CAST(coalesce(sum(anon_count) FILTER (WHERE anon_size = 1), 0) AS BIGINT) AS unique_rows,
-        anon_helpers.estimated_uniques(
-            coalesce(list(anon_size ORDER BY anon_size ASC), []),
-            coalesce(list(anon_count ORDER BY anon_size ASC), []),
-            population
-        ) AS anon_uniques
-    FROM (
-        SELECT anon_class_size AS anon_size, count(*) AS anon_count
-        FROM query_table(anon_helpers.as_source(classes))
-        GROUP BY anon_class_size
-    )
+    SELECT anon_class_size AS anon_size, count(*) AS anon_count
+    FROM query_table(anon_helpers.as_source(classes))
+    GROUP BY anon_class_size
 );
 
 -- Uniques in the population: how many of its people nobody looks like in these keys, by the class sizes of a sample and the

@@ -107,16 +107,7 @@ def contributions(keys: Sequence[str]) -> exp.Query:
 
 
 def households(rows: exp.Expr, keys: Sequence[str]) -> exp.Query:
-    """Select one row: household_count, households_found, rows_found."""
-    return SQL.query("households", found=table_call("risk_of_members", _members(rows, keys)))
-
-
-def whole_households(rows: exp.Expr, keys: Sequence[str]) -> exp.Query:
-    """Select one row: uneven_households, unique_households, matched_households, matched_rows."""
-    return SQL.query("whole_households", found=table_call("risk_of_households", _members(rows, keys)))
-
-
-def _members(rows: exp.Expr, keys: Sequence[str]) -> exp.Subquery:
+    """Select one row: households, those that are found by single members, and by all members together."""
     cells, listed = CELLS.table, names([*keys])
     members = table_call("household_members", rows.copy(), cells, listed, string(WEIGHT), string(HOUSEHOLD))
-    return subquery(members, "anon_members")
+    return table_call("risk_of_households", subquery(members, "anon_members"))

@@ -211,14 +211,13 @@ def _correct_match(engine: Engine, sums: dict[str, Any], ratio: float | None) ->
 
 
 def _households(engine: Engine, rows: exp.Expr, keys: Sequence[str], notes: list[str]) -> HouseholdRisk:
-    members = engine.fetch(queries.households(rows, keys), "the households")[0]
-    whole = engine.fetch(queries.whole_households(rows, keys), "the households by all of their members")[0]
-    if uneven := whole.pop("uneven_households"):
+    found = engine.fetch(queries.households(rows, keys), "the households")[0]
+    if uneven := found.pop("uneven_households"):
         notes.append(
             f"households by all members together have no estimate: weights differ by more than a factor of 2 within "
-            f"{uneven:,} of {members['household_count']:,}; give each household one weight"
+            f"{uneven:,} of {found['household_count']:,}; give each household one weight"
         )
-    return HouseholdRisk(**members, **whole)
+    return HouseholdRisk(**found)
 
 
 def _uniques(engine: Engine, asked: SampleQuestion, weight_sum: float | None) -> PopulationUniques | None:

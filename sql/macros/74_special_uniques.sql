@@ -48,8 +48,9 @@ END;
 --
 -- How it goes. Rows are counted by cells. A value has a number in its key, and a cell's code holds the numbers of all of its
 -- keys in bits of their own, so that code & bits is what a set of keys shows of the cell. One set after the other groups the
--- codes; a cell that is alone in its group and has one row is unique in the set. The sets that are left for a cell are those
--- that have no unique subset of one key less. A cell without a code is always alone, and so counts the sets.
+-- codes; a cell that is alone in its group and has one row is unique in the set. Cells that are unique in the same sets are a
+-- pattern. The sets that are left for a pattern are those that have no unique subset of one key less. A cell without a code is
+-- always alone, and so counts the sets.
 --
 -- Returns: the keys as they are, anon_score DOUBLE, anon_least_size INTEGER, anon_minimal_sets VARCHAR[][].
 -- Example:
@@ -63,7 +64,7 @@ WITH RECURSIVE anon_cells AS MATERIALIZED (
         GROUP BY ALL
     )
 ),
-anon_cell_values AS MATERIALIZED (
+anon_cell_values AS NOT MATERIALIZED (
     SELECT
         anon_cell,
         anon_value,
@@ -98,19 +99,21 @@ anon_keys AS MATERIALIZED (
         GROUP BY anon_key
     )
 ),
+anon_parts AS MATERIALIZED (
+    SELECT anon_key, anon_value, anon_number * anon_first AS anon_part FROM anon_values INNER JOIN anon_keys USING (anon_key)
+),
 anon_codes AS MATERIALIZED (
-    SELECT anon_cells.anon_cell, anon_codes.anon_code, anon_cells.anon_rows = 1 AS anon_is_single
+    SELECT anon_cell, anon_code, anon_rows = 1 AS anon_is_single
     FROM anon_cells
     INNER JOIN (
-        SELECT anon_cell_values.anon_cell, CAST(sum(anon_values.anon_number * anon_keys.anon_first) AS HUGEINT) AS anon_code
+        SELECT anon_cell_values.anon_cell, CAST(sum(anon_parts.anon_part) AS HUGEINT) AS anon_code
         FROM anon_cell_values
-        INNER JOIN anon_values
+        INNER JOIN anon_parts
             ON
-                anon_cell_values.anon_key = anon_values.anon_key
-                AND anon_cell_values.anon_value IS NOT DISTINCT FROM anon_values.anon_value
-        INNER JOIN anon_keys ON anon_cell_values.anon_key = anon_keys.anon_key
+                anon_cell_values.anon_key = anon_parts.anon_key
+                AND anon_cell_values.anon_value IS NOT DISTINCT FROM anon_parts.anon_value
         GROUP BY anon_cell_values.anon_cell
-    ) AS anon_codes ON anon_cells.anon_cell = anon_codes.anon_cell
+    ) USING (anon_cell)
     UNION ALL
     SELECT NULL, NULL, TRUE
 ),
@@ -132,40 +135,56 @@ anon_sets AS MATERIALIZED (
 anon_found (anon_step, anon_cell) AS (
     SELECT CAST(0 AS INTEGER), CAST(NULL AS BIGINT)
     UNION ALL
-    SELECT max(anon_sets.anon_step), any_value(anon_codes.anon_cell)
-    FROM anon_sets
-    INNER JOIN (SELECT max(anon_step) + 1 AS anon_step FROM anon_found) AS anon_next
-        ON anon_sets.anon_step = anon_next.anon_step
-    CROSS JOIN anon_codes
-    GROUP BY anon_codes.anon_code & anon_sets.anon_bits
-    HAVING count(*) = 1 AND bool_and(anon_codes.anon_is_single)
+    SELECT anon_next.anon_step, anon_alone.anon_cell
+    FROM (
+        SELECT any_value(anon_codes.anon_cell) AS anon_cell
+        FROM anon_sets
+        INNER JOIN (SELECT max(anon_step) + 1 AS anon_step FROM anon_found) AS anon_next
+            ON anon_sets.anon_step = anon_next.anon_step
+        CROSS JOIN anon_codes
+        GROUP BY anon_codes.anon_code & anon_sets.anon_bits
+        HAVING count(*) = 1 AND bool_and(anon_codes.anon_is_single)
+    ) AS anon_alone
+    CROSS JOIN (SELECT max(anon_step) + 1 AS anon_step FROM anon_found) AS anon_next
 ),
-anon_unique AS MATERIALIZED (SELECT anon_step, anon_cell FROM anon_found WHERE anon_cell IS NOT NULL),
-anon_subsets AS (
-    SELECT anon_sets.anon_step, anon_smaller.anon_step AS anon_smaller_step
+anon_patterns AS MATERIALIZED (
+    SELECT row_number() OVER () AS anon_pattern, anon_steps, list(anon_cell) AS anon_members
+    FROM (
+        SELECT anon_cell, list_sort(list(anon_step)) AS anon_steps
+        FROM anon_found
+        WHERE anon_cell IS NOT NULL
+        GROUP BY anon_cell
+    )
+    GROUP BY anon_steps
+),
+anon_unique AS MATERIALIZED (SELECT anon_pattern, unnest(anon_steps) AS anon_step FROM anon_patterns),
+anon_supersets AS MATERIALIZED (
+    SELECT anon_sets.anon_step AS anon_smaller_step, anon_greater.anon_step
     FROM anon_sets
-    INNER JOIN anon_keys ON anon_sets.anon_bits & anon_keys.anon_bits <> 0
-    INNER JOIN anon_sets AS anon_smaller ON anon_sets.anon_bits - anon_keys.anon_bits = anon_smaller.anon_bits
+    INNER JOIN anon_keys ON anon_sets.anon_bits & anon_keys.anon_bits = 0
+    INNER JOIN anon_sets AS anon_greater ON anon_sets.anon_bits + anon_keys.anon_bits = anon_greater.anon_bits
 ),
 anon_scores AS (
     SELECT
-        anon_minimal.anon_cell,
+        anon_minimal.anon_pattern,
         sum(anon_helpers.set_score(len(anon_helpers.listed(keys)), len(anon_sets.anon_names))) AS anon_score,
         CAST(min(len(anon_sets.anon_names)) AS INTEGER) AS anon_least_size,
         list(anon_sets.anon_names ORDER BY anon_sets.anon_step ASC) AS anon_minimal_sets
     FROM (
-        SELECT anon_step, anon_cell FROM anon_unique
-        EXCEPT ALL
-        SELECT DISTINCT anon_subsets.anon_step, anon_unique.anon_cell
         FROM anon_unique
-        INNER JOIN anon_subsets ON anon_unique.anon_step = anon_subsets.anon_smaller_step
+        ANTI JOIN (
+            SELECT anon_unique.anon_pattern, anon_supersets.anon_step
+            FROM anon_unique
+            INNER JOIN anon_supersets ON anon_unique.anon_step = anon_supersets.anon_smaller_step
+        ) AS anon_greater USING (anon_pattern, anon_step)
     ) AS anon_minimal
     INNER JOIN anon_sets ON anon_minimal.anon_step = anon_sets.anon_step
-    GROUP BY anon_minimal.anon_cell
+    GROUP BY anon_minimal.anon_pattern
 )
 SELECT COLUMNS(anon_helpers.listed(keys)), anon_score, anon_least_size, anon_minimal_sets
 FROM anon_cells
-INNER JOIN anon_scores USING (anon_cell);
+INNER JOIN (SELECT anon_pattern, unnest(anon_members) AS anon_cell FROM anon_patterns) USING (anon_cell)
+INNER JOIN anon_scores USING (anon_pattern);
 
 -- The rows that are special: each is the only one with its values of some keys, and the fewer keys that takes, the higher its
 -- score (SUDA). A set of keys is minimal if only this row has its values, and that is true of none of its subsets. The score

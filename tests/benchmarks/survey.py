@@ -36,7 +36,8 @@ COPY (
         CAST(floor(6 * pow(draw[8], 4)) AS INTEGER) AS children,
         CAST(floor(12 * pow(draw[9], 12)) AS INTEGER) AS birthplace,
         draw[10] < 0.3 AS owner,
-        CAST(floor(9 * pow(draw[11], 4) * draw[4]) AS INTEGER) AS trade
+        CAST(floor(9 * pow(draw[11], 4) * draw[4]) AS INTEGER) AS trade,
+        age // 7 AS years
     FROM draws
 ) TO '{}' (FORMAT parquet)
 """
@@ -47,11 +48,12 @@ HOMES = "SELECT sum(risk), sum(member_count * risk) FROM anon.household_risk('pe
 BRACKET = "FROM anon.global_risk('people', {listed}, 'weight')"
 SUDA = "SELECT count(*), sum(score), sum(len(minimal_sets)) FROM anon.suda('people', {listed}, {size})"
 MEASURES = (
-    ("individual and household risk", 1_000_000, 6, "NULL", (RISK, HOMES)),
-    ("bracket", 1_000_000, 6, "NULL", (BRACKET,)),
-    ("SUDA", 1_000_000, 8, "NULL", (SUDA,)),
-    ("SUDA to size 3", 1_000_000, 10, "3", (SUDA,)),
-    ("individual and household risk", 10_000_000, 7, "NULL", (RISK, HOMES)),
+    ("individual and household risk", 1_000_000, KEYS[:6], "NULL", (RISK, HOMES)),
+    ("bracket", 1_000_000, KEYS[:6], "NULL", (BRACKET,)),
+    ("SUDA", 1_000_000, KEYS[:8], "NULL", (SUDA,)),
+    ("SUDA of coarse ages", 1_000_000, ["years", *KEYS[1:8]], "NULL", (SUDA,)),
+    ("SUDA to size 3", 1_000_000, KEYS, "3", (SUDA,)),
+    ("individual and household risk", 10_000_000, KEYS[:7], "NULL", (RISK, HOMES)),
 )
 """A name, rows, keys, the largest size of a set, and what is asked."""
 
@@ -62,12 +64,12 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=10_000_000, help="the most rows to run")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        for name, rows, key_count, size, queries in MEASURES:
+        for name, rows, keys, size, queries in MEASURES:
             if name.startswith(arguments.only) and rows <= arguments.rows:
                 path = str(Path(folder) / f"{rows}.parquet")
                 if not Path(path).exists():
                     in_own_process(make, path, rows)
-                show(f"{name}, {rows:,} rows, {key_count} keys", path, KEYS[:key_count], size, queries)
+                show(f"{name}, {rows:,} rows, {len(keys)} keys", path, keys, size, queries)
 
 
 def show(name: str, path: str, keys: list[str], size: str, queries: tuple[str, ...]) -> None:

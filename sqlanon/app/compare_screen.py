@@ -18,6 +18,7 @@ from sqlanon.app.screen import Screen
 from sqlanon.evaluation.answers import compared_answers
 from sqlanon.model.methods.synthetic import AverageQuery, CountQuery, GroupQuery
 from sqlanon.model.release.pictures import attackers, sizes_section
+from sqlanon.model.release.population_risk import population_section
 from sqlanon.model.release.release_report import introduction, promises, to_decide, together
 from sqlanon.model.release.reported_columns import left_out, what_became
 from sqlanon.report import html
@@ -63,7 +64,13 @@ def values(desk: Desk, fields: Fields) -> dict[str, Any]:
             *attackers(report),
             *what_became(report),
         ),
-        "below": _shown(*left_out(report), *promises(report), *to_decide(report), *together(report)),
+        "below": _shown(
+            *population_section(report.population_risk, report.k),
+            *left_out(report),
+            *promises(report),
+            *to_decide(report),
+            *together(report),
+        ),
         "released": released,
         "numbers": [name for name in released if values_of(desk.types()[name]) == "numbers"],
         "asked": {name: fields.one(name, "") for name in ("column", "width", "average")},

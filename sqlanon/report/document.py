@@ -309,6 +309,13 @@ def figure(number: float | None) -> str:
     return "–" if number is None else f"{number:,.6g}"
 
 
+def estimate(number: float | None) -> str:
+    """Format an estimate in four digits, or as a whole number from 10,000 on."""
+    if number is None:
+        return "–"
+    return f"{number:,.4g}" if number < 10_000 else f"{number:,.0f}"
+
+
 def in_words(value: Any) -> str:
     """Format a JSON value, an item per line."""
     match value:

@@ -13,6 +13,7 @@ from sqlanon.api.session import Session
 from sqlanon.model.release.sample_risk import PROMISE
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import DIALECT, names, number, string
+from sqlanon.report.document import estimate
 from tests.commands import started
 
 HOSTILE = ('a"b; drop table x --', "anon_class_size", "weight")
@@ -96,6 +97,19 @@ def test_words_are_those_of_the_macro() -> None:
     macros = (Path(sa.__file__).parents[1] / "sql" / "macros" / "71_survey.sql").read_text(encoding="utf-8")
     assert "in 32 of 33 cases. They are no bounds." in " ".join(macros.split("\n-- ")).replace("  ", " ")
     assert "in 32 of 33 cases. They are no bounds." in PROMISE
+
+
+def test_estimates_have_four_digits_or_are_whole() -> None:
+    shown = {
+        None: "–",
+        0: "0",
+        0.012344: "0.01234",
+        173.95: "173.9",
+        9999.4: "9,999",
+        25395.3: "25,395",
+        1e7: "10,000,000",
+    }
+    assert {number: estimate(number) for number in shown} == shown
 
 
 BAD_WEIGHTS = {

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlanon.model.release.measurement import PartialResult
 from sqlanon.model.release.sample_risk import SampleRisk
-from sqlanon.report.document import Part, Section, Table, at_least, count, figure, notes, percent
+from sqlanon.report.document import Part, Section, Table, at_least, count, estimate, figure, notes, percent
 
 REMARK = (
     "Rows of a sample stand for people whom it does not have. Before: the quasi-identifiers as they are in the source. "
@@ -57,11 +57,11 @@ def _notes(before: SampleRisk | None, after: SampleRisk | None) -> Iterator[str]
 def _figures(risk: SampleRisk, k: int | None) -> Iterator[tuple[str, str]]:
     yield "rows", count(risk.row_count)
     yield "people that they stand for", figure(risk.population_size)
-    yield "rows that are found, lower estimate", figure(risk.expected_low)
-    yield "rows that are found, higher estimate", figure(risk.expected_high)
+    yield "rows that are found, lower estimate", estimate(risk.expected_low)
+    yield "rows that are found, higher estimate", estimate(risk.expected_high)
     yield "share of rows, higher estimate", percent(risk.high_share)
     yield "rows alone in their class", at_least(risk.unique_rows, k)
-    yield "of them alone in the population", f"{figure(risk.uniques_low)} to {figure(risk.uniques_high)}"
+    yield "of them alone in the population", f"{estimate(risk.uniques_low)} to {estimate(risk.uniques_high)}"
     estimators = {"by Pitman": "pitman", "by Zayatz": "zayatz", "by SNB": "snb", "by the rule of Dankar": "estimate"}
     for words, name in estimators.items():
-        yield f"unique people of the population, {words}", figure(getattr(risk.uniques, name, None))
+        yield f"unique people of the population, {words}", estimate(getattr(risk.uniques, name, None))

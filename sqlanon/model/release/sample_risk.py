@@ -11,6 +11,7 @@ from sqlanon.report.document import (
     Table,
     at_least,
     count,
+    estimate,
     facts,
     figure,
     notes,
@@ -20,7 +21,7 @@ from sqlanon.report.document import (
 
 PROMISE = (
     "Of {rows:,} rows, an attacker who knows these columns of everybody in the population is expected to find between "
-    "{low:,.4g} and {high:,.4g}. Both are estimates from the weights; where the truth was known it lay between them in "
+    "{low} and {high}. Both are estimates from the weights; where the truth was known it lay between them in "
     "32 of 33 cases. They are no bounds. They hold for the columns that you named, and not for one who knows that a "
     "person is in the sample (anon.prosecutor_risk)."
 )
@@ -141,8 +142,8 @@ class PopulationUniques(Result):
     estimator: str | None
 
     def parts(self) -> Iterator[Part]:
-        rows = [("Pitman", figure(self.pitman)), ("Zayatz", figure(self.zayatz)), ("SNB", figure(self.snb))]
-        rows.append((f"by the rule ({self.estimator or 'none'})", figure(self.estimate)))
+        rows = [("Pitman", estimate(self.pitman)), ("Zayatz", estimate(self.zayatz)), ("SNB", estimate(self.snb))]
+        rows.append((f"by the rule ({self.estimator or 'none'})", estimate(self.estimate)))
         yield Table(("estimate", "people"), rows, numbers=(1,), title="Unique people of the population")
 
 
@@ -207,7 +208,9 @@ class SampleRisk(Result):
     def promise(self) -> Iterator[Paragraph]:
         """Say what the estimates are, and what they are not; nothing without rows."""
         if self.expected_low is not None and self.expected_high is not None:
-            yield paragraph(PROMISE.format(rows=self.row_count, low=self.expected_low, high=self.expected_high))
+            yield paragraph(
+                PROMISE.format(rows=self.row_count, low=estimate(self.expected_low), high=estimate(self.expected_high))
+            )
 
     def parts(self) -> Iterator[Part]:
         yield from self.promise()
@@ -227,7 +230,7 @@ class SampleRisk(Result):
         yield "people that they stand for", figure(self.population_size)
         yield "classes", count(self.class_count)
         yield "rows alone in their class", count(self.unique_rows)
-        yield "of them alone in the population", f"{figure(self.uniques_low)} to {figure(self.uniques_high)}"
+        yield "of them alone in the population", f"{estimate(self.uniques_low)} to {estimate(self.uniques_high)}"
         yield "share of rows that are found, higher estimate", percent(self.high_share)
         if self.at_most is not None:
             yield "accepted share", percent(self.at_most)
@@ -235,11 +238,11 @@ class SampleRisk(Result):
             yield "chance that a match of a row alone in its class is right", percent(self.correct_match)
         if self.households is not None:
             yield "households", count(self.households.household_count)
-            yield "households that are found, by single members", figure(self.households.households_found)
-            yield "rows in these households", figure(self.households.rows_found)
+            yield "households that are found, by single members", estimate(self.households.households_found)
+            yield "rows in these households", estimate(self.households.rows_found)
             yield "households that no other is like", count(self.households.unique_households)
             yield (
                 "households that are found, by all members, lower estimate",
-                figure(self.households.matched_households),
+                estimate(self.households.matched_households),
             )
-            yield "rows in those households", figure(self.households.matched_rows)
+            yield "rows in those households", estimate(self.households.matched_rows)

@@ -97,6 +97,8 @@ def test_what_is_missing_is_a_note(session: sa.Session) -> None:
         "after: the release has no weights: report beside the source (source, --source), or release "
         '"weight" among the insensitive columns',
     )
+    pages = [session.report("released", edition=edition).to_html() for edition in ("custodian", "public")]
+    assert ["Risk in the population" in page for page in pages] == [True, False]
     local = reported(session, policy(**LOCAL), source="people").population_risk
     assert local is not None
     assert local.before is not None

@@ -43,7 +43,8 @@ def population_section(found: PopulationRisk | None, k: int | None) -> Iterator[
     if before is not None and before.special is not None:
         parts += before.special.parts(k)
     parts += notes("Notes", (*found.notes, *_notes(before, after)))
-    yield Section("Risk in the population", tuple(parts), REMARK)
+    # Recipients can do nothing about what is missing.
+    yield Section("Risk in the population", tuple(parts), REMARK, "custodian" if shown is None else "recipient")
 
 
 def _notes(before: SampleRisk | None, after: SampleRisk | None) -> Iterator[str]:

@@ -3,28 +3,40 @@
 -- name: numbered_keys
 -- keys of cells
 -- The keys with numbers from 1 in their order, their rows and mass, and the number of their joint class.
--- :cells (anon_key_0 BIGINT, anon_row_count BIGINT)
+-- :cells (anon_key_0 BIGINT, anon_row_count BIGINT, anon_weight DOUBLE)
 -- :keys anon_key_0
+-- :weights anon_weight
 -- :weight anon_row_count
 -- :mass anon_mass
 -- :number 0
 SELECT row_number() OVER (ORDER BY :keys ASC) AS anon_key, * REPLACE (CAST(:mass AS BIGINT) AS anon_mass)
 FROM (
-    SELECT :keys, CAST(sum(anon_row_count) AS BIGINT) AS anon_row_count, sum(:weight) AS anon_mass, :number AS anon_number
+    SELECT
+        :keys,
+        CAST(sum(anon_row_count) AS BIGINT) AS anon_row_count,
+        sum(:weights) AS :weights,
+        sum(:weight) AS anon_mass,
+        :number AS anon_number
     FROM :cells AS anon_cells
     GROUP BY :keys
 ) AS anon_unnumbered;
 
 -- name: cells_with_keys
 -- cells to be peeled
--- :cells (anon_key_0 BIGINT, anon_sensitive_0 UINTEGER, anon_sensitive_0_1 UINTEGER, anon_row_count BIGINT)
+-- :cells (anon_key_0 BIGINT, anon_sensitive_0 UINTEGER, anon_sensitive_0_1 UINTEGER, anon_row_count BIGINT, anon_weight DOUBLE)
 -- :weighed (anon_key BIGINT, anon_key_0 BIGINT, anon_number BIGINT)
 -- :keys anon_key_0
+-- :weights anon_weight
 -- :distinguishing anon_sensitive_0
 -- :labels anon_sensitive_0_1
 SELECT anon_weighed.anon_key, anon_weighed.anon_number, anon_merged.*
 FROM (
-    SELECT :keys, :distinguishing, any_value(:labels) AS :labels, CAST(sum(anon_row_count) AS BIGINT) AS anon_row_count
+    SELECT
+        :keys,
+        :distinguishing,
+        any_value(:labels) AS :labels,
+        CAST(sum(anon_row_count) AS BIGINT) AS anon_row_count,
+        sum(:weights) AS :weights
     FROM :cells AS anon_cells
     GROUP BY :keys, :distinguishing
 ) AS anon_merged

@@ -16,11 +16,13 @@ FROM :source AS anon_rows;
 
 -- name: light_classes
 -- classes that stand for fewer people than they have rows
--- :source (key_1 INTEGER, weight DOUBLE)
+-- :source (key_1 INTEGER, weight DOUBLE, row_count BIGINT)
 -- :keys key_1
+-- :rows row_count
+-- :weight weight
 SELECT count(*) AS class_count
 FROM (
-    SELECT count(*) AS anon_class_size, sum(weight) AS anon_weight_sum
+    SELECT sum(:rows) AS anon_class_size, sum(:weight) AS anon_weight_sum
     FROM :source AS anon_rows
     GROUP BY :keys
 ) AS anon_classes

@@ -127,15 +127,17 @@ SELECT DISTINCT anon_class FROM :parts AS anon_parts WHERE anon_class > 0;
 
 -- name: members
 -- cells of classes
--- :cells (anon_key BIGINT, anon_sensitive_0 UINTEGER, anon_sensitive_0_1 UINTEGER, anon_row_count BIGINT)
+-- :cells (anon_key BIGINT, anon_sensitive_0 UINTEGER, anon_sensitive_0_1 UINTEGER, anon_row_count BIGINT, anon_weight DOUBLE)
 -- :parts (anon_key BIGINT, anon_class INTEGER)
 -- :distinguishing anon_sensitive_0
+-- :weights anon_weight
 -- :others anon_sensitive_0_1
 SELECT
     anon_parts.anon_class,
     anon_cells.:distinguishing,
     any_value(anon_cells.:others) AS :others,
-    CAST(sum(anon_cells.anon_row_count) AS BIGINT) AS anon_row_count
+    CAST(sum(anon_cells.anon_row_count) AS BIGINT) AS anon_row_count,
+    sum(anon_cells.:weights) AS :weights
 FROM :cells AS anon_cells
 INNER JOIN :parts AS anon_parts ON anon_parts.anon_key = anon_cells.anon_key
 WHERE anon_parts.anon_class > 0

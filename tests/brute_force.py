@@ -91,6 +91,11 @@ def attains(task: Task, node: Node, members: Rows, model: object) -> list[float]
             return [mean([members], model)]
         case sa.MConcealing(prior=prior):
             return [max(record["anon_m"] for record in oracle.record_risks(members, [], prior))]
+        case sa.IndividualRisk(estimator=estimator):
+            people = sum(_weight(task, row) for row in members)
+            by_weights = oracle.negative_binomial_risk(len(members), people)
+            by_margins = _risk_by_margins(task, node, members)
+            return {"negative-binomial": [by_weights], "poisson": [by_margins]}.get(estimator, [by_weights, by_margins])
         case _:
             return [_of_values(task, members, model)]
 
@@ -148,8 +153,9 @@ def passes(attained: Sequence[float], model: object) -> list[bool]:
             | sa.MConcealing(m=bound)
             | sa.SampleUniqueness(at_most=bound)
             | sa.AverageRisk(at_most=bound)
+            | sa.IndividualRisk(at_most=bound)
         ):
-            return [first <= bound * (1 + SLACK)]
+            return [each <= bound * (1 + SLACK) for each in attained]
         case sa.DeltaDisclosure(delta=bound):
             return [first < bound * (1 - SLACK)]
         case sa.DeltaPresence(minimum=minimum, maximum=maximum):
@@ -235,6 +241,18 @@ def _people(task: Task, node: Node, members: Rows) -> int:
     """The people of the population that a class matches, at least its rows."""
     [labels] = classes(task, node, members)
     return max(len(members), len(classes(task, node, task.population).get(labels, [])))
+
+
+def _risk_by_margins(task: Task, node: Node, members: Rows) -> float:
+    """The people whom a class would have if columns were independent, less the sampled share of its own people."""
+    people = sum(_weight(task, row) for row in task.rows)
+    expected = people
+    for name, level in node.items():
+        [label] = {oracle.label_of(task.taxonomies[name], level, row[name]) for row in members}
+        alike = [row for row in task.rows if oracle.label_of(task.taxonomies[name], level, row[name]) == label]
+        expected *= sum(_weight(task, row) for row in alike) / people
+    sampled = len(members) / sum(_weight(task, row) for row in members)
+    return oracle.poisson_risk(len(members), expected * (1 - sampled))
 
 
 def _absent_classes(task: Task, node: Node) -> int:

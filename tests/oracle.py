@@ -9,6 +9,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 Value = str | int | None
@@ -639,6 +640,28 @@ def separation(rows: Rows, columns: Sequence[str]) -> float | None:
     pairs = list(itertools.combinations(rows, 2))
     separated = [pair for pair in pairs if any(pair[0][name] != pair[1][name] for name in columns)]
     return len(separated) / len(pairs) if pairs else None
+
+
+@cache
+def negative_binomial_risk(size: int, people: float) -> float:
+    """The mean of 1 / F, where F people are drawn until the class has its rows."""
+    chance = size / people
+    if chance >= 1:
+        return 1 / size
+    terms = (
+        math.lgamma(number) - math.lgamma(size) - math.lgamma(number - size + 1) + (number - size) * math.log1p(-chance)
+        for number in range(size, size + 2000)
+    )
+    return math.fsum(math.exp(term + size * math.log(chance)) / number for number, term in enumerate(terms, start=size))
+
+
+def poisson_risk(size: int, unsampled: float) -> float:
+    """The mean of 1 / F, where a Poisson number of people is in the class beside its rows."""
+    total, probability = 0.0, math.exp(-unsampled)
+    for more in range(600):
+        total += probability / (size + more)
+        probability *= unsampled / (more + 1)
+    return total
 
 
 # Longitudinal data

@@ -278,6 +278,31 @@ SELECT
     anon_helpers.poisson_mean_risk(anon_fitting_size, anon_unsampled) AS anon_poisson_risk
 FROM anon_helpers.independent_classes(classes, keys, null_is_value);
 
+-- The largest risks of the classes of a release in the population of its source, which is given with the labels of the
+-- release, the rows included that were suppressed. A class without a row of the source has a risk of 1.
+--
+-- Returns: one row: risk DOUBLE (anon.individual_risk), poisson_risk DOUBLE (anon.poisson_risk); NULL for a release without rows.
+-- Example:
+--   FROM anon_helpers.highest_risks('visits', ['sex'], 'visits', 'id');
+CREATE OR REPLACE MACRO anon_helpers.highest_risks(released, keys, source, weight) AS TABLE
+WITH anon_weighted AS (FROM anon_helpers.weighted_classes(source, keys, weight))
+SELECT max(coalesce(anon_class_risk, 1)) AS risk, max(coalesce(anon_class_poisson_risk, 1)) AS poisson_risk
+FROM (
+    SELECT
+        COLUMNS(anon_helpers.listed(keys)),
+        max(anon_binomial_risk) AS anon_class_risk,
+        max(anon_poisson_risk) AS anon_class_poisson_risk
+    FROM (
+        SELECT anon.text_of(COLUMNS(anon_helpers.listed(keys))), anon_binomial_risk, anon_poisson_risk
+        FROM anon_helpers.risk_classes('anon_weighted', keys, TRUE)
+        UNION ALL BY NAME
+        SELECT anon.text_of(COLUMNS(anon_helpers.listed(keys))), true AS anon_is_released
+        FROM query_table(anon_helpers.as_source(released))
+    )
+    GROUP BY ALL
+    HAVING bool_or(anon_is_released)
+);
+
 -- The bracket of classes that were counted, see anon.global_risk.
 --
 -- Returns: the row of anon.global_risk.

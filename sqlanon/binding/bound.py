@@ -130,6 +130,7 @@ def bind(
     """Bind a policy to a source with matching columns (:meth:`Policy.check_columns`); refuse what does not fit."""
     _refuse_misfits(policy, shapes)
     _refuse_pseudonyms_of_nested_instants(policy, columns)
+    _refuse_other_weights(policy, columns)
     bound = BoundPolicy(
         policy=policy,
         source=known_rows(source, policy.columns_with("suppress"), taxonomy),
@@ -147,6 +148,13 @@ def bind(
         what = 'the objective "privacy"' if is_inverse else f'the search "{policy.search}"'
         refuse_wide(bound.lattice, what, "" if is_inverse else 'take the search "optimal", which can; or ')
     return bound
+
+
+def _refuse_other_weights(policy: Policy, columns: Sequence[SourceColumn]) -> None:
+    for found in (each for each in columns if each.name == policy.row_weight and not each.traits.is_number):
+        raise PolicyError(
+            f'row_weight "{found.name}" has type {found.type}, which is not numeric: cast it in a view or a query'
+        )
 
 
 def _refuse_pseudonyms_of_nested_instants(policy: Policy, columns: Sequence[SourceColumn]) -> None:

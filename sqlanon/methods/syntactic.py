@@ -22,7 +22,7 @@ from sqlanon.nodes.choice import NodeChoice
 from sqlanon.nodes.table import EncodedTable, refuse_empty
 from sqlanon.publish.provenance import release_record
 from sqlanon.queries.kit.nodes import subquery
-from sqlanon.queries.published_rows import with_individuals
+from sqlanon.queries.published_rows import with_unpublished
 from sqlanon.queries.recodings import Recoding
 from sqlanon.release.guarantee import guarantee
 from sqlanon.search import SearchOutcome
@@ -59,11 +59,14 @@ class SyntacticRun(Run[TableT, TableT, ChoiceT, ClassesT], Generic[TableT, Choic
         bound = made.bound
         return measured_beside(bound.policy, bound.taxonomy, {}, bound.source, bound.columns, None)
 
-    def beside_individuals(self, found: Beside, recoding: Recoding, *, masked: bool) -> Beside:
-        if self.bound.policy.individual is None:
+    def beside_unpublished(self, found: Beside, recoding: Recoding, *, masked: bool) -> Beside:
+        policy = self.bound.policy
+        needs_weights = policy.weighs_risks and found.labelled_source is None
+        name = policy.row_weight if needs_weights else policy.individual
+        if name is None:
             return found
-        rows = with_individuals(recoding, masked=masked)
-        return replace(found, with_individuals=subquery(rows, "anon_individuals"))
+        rows = with_unpublished(recoding, name, masked=masked)
+        return replace(found, with_unpublished=subquery(rows, "anon_individuals"))
 
     def record(self, made: ClassesT, measured: Measured, report: Report, inputs: Inputs | None) -> Record:
         assert report.rows is not None

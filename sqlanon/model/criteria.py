@@ -21,7 +21,9 @@ TOLERANCE = 1e-9
 Comparison = Literal[">=", "<=", "<"]
 Grain = Literal["class", "node"]
 
-View = Literal["size", "values", "shares", "sized shares", "ordered", "hierarchical", "attacker", "population"]
+View = Literal[
+    "size", "values", "shares", "sized shares", "ordered", "hierarchical", "attacker", "population", "sample"
+]
 """The view of a class that a measure takes:
 
 - ``size``: its rows, or its individuals, alone;
@@ -29,7 +31,8 @@ View = Literal["size", "values", "shares", "sized shares", "ordered", "hierarchi
   ``sized shares``: also with the rows of the class;
 - ``ordered``, ``hierarchical``: the values in their order, and the labels above them;
 - ``attacker``: the possible knowledge of an attacker about each row;
-- ``population``: the people that the class matches there.
+- ``population``: the people that the class matches there;
+- ``sample``: its rows and their weights, and the weights of the labels at the node.
 """
 
 

@@ -152,6 +152,8 @@ def _unfit_columns(policy: Policy) -> Iterator[str]:
         )
     for name in getattr(policy.method, "aggregate", {}):
         yield f'aggregate of "{name}": the classes of one partition may have few rows, whose values it would give away'
+    if policy.weighs_risks:
+        yield f'weights of "{policy.row_weight}": of earlier partitions only counts are kept, without risks'
 
 
 def _unfit_models(policy: Policy) -> Iterator[str]:

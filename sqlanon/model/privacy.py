@@ -61,6 +61,11 @@ class PrivacyModel(PolicyValue):
         """Whether generalizing a node never adds rows in violating classes, with any suppression."""
         return all(bound.monotonic for bound in self.bounds)
 
+    def alike(self, bound: Bound) -> list[Bound]:
+        """Return the bounds that one field sets, among them ``bound``."""
+        field = bound.measure.field
+        return [each for each in self.bounds if field is not None and each.measure.field == field] or [bound]
+
     @property
     def columns(self) -> tuple[str, ...]:
         """The sensitive columns of the model."""

@@ -40,6 +40,7 @@ from sqlanon.queries.encoded_rows import (
 )
 from sqlanon.queries.encoding import CellSpec, Encoding, LossStep, encoding_for, key_layout
 from sqlanon.queries.kit.nodes import Step, counted_rows
+from sqlanon.queries.sample_risks import light_cells
 from sqlanon.queries.source_rows import (
     UNKNOWN,
     absent_persons,
@@ -135,6 +136,8 @@ def encode_table(
     if counts["unmapped"] > 0:
         columns = dict.fromkeys((*spec.quasi_identifiers, *spec.labelled), spec.source)
         raise unknown_values(engine, bound.description, columns, spec.taxonomy, bound.known, counts["unmapped"])
+    if any(measure.view == "sample" for measure in encoding.measures):
+        counts |= engine.fetch(light_cells(encoding), "weights of cells")[0]
     _refuse_uncountable(spec, bound.description, counts)
     if spec.population is not None:
         _refuse_unmapped_people(engine, encoding, bound)
@@ -259,6 +262,9 @@ def _refuse_uncountable(spec: CellSpec, description: str, counts: dict[str, int]
     if counts.get("unweighted"):
         rows = counts["unweighted"]
         problems.append(f'"{spec.row_weight}": NULL, not positive or infinite in the cells of {rows:,} rows')
+    elif counts.get("class_count"):
+        found = f"{counts['class_count']:,} combinations of quasi-identifiers"
+        problems.append(f'"{spec.row_weight}": {found} stand for fewer people than they have rows: weights below 1')
     if counts.get("anonymous"):
         problems.append(f'"{spec.individual}": NULL in {counts["anonymous"]:,} rows, which belong to no individual')
     if problems:

@@ -31,6 +31,7 @@ from sqlanon.queries.grouping import (
     certainties,
     has_certainties,
     measure_column,
+    measure_of,
     passing,
     sum_of,
 )
@@ -59,6 +60,7 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
+from sqlanon.queries.sample_risks import with_risks
 
 SQL = Queries("cells")
 
@@ -79,11 +81,13 @@ def class_relation(
     found = (SensitiveValues(grouping, name, is_weighted=spec.row_weight is not None) for name in sensitive)
     merged = next((values for values in found if values.give_whole), None)
     views = _views(grouping, merged)
-    whole = _whole(grouping, merged, with_keys=with_keys or bool(views))
-    if not views:
+    of_sample = [measure for measure in grouping.encoding.measures if measure.view == "sample"]
+    whole = _whole(grouping, merged, with_keys=with_keys or bool(views or of_sample))
+    if of_sample:
+        whole = with_risks(grouping, whole, of_sample)
+    elif not views:
         return whole
-    names = [item.alias_or_name for item in whole.expressions]
-    shown = [name for name in names if with_keys or name not in grouping.keys]
+    shown = [name for name in whole.named_selects if with_keys or name not in grouping.keys]
     query = select([column(name, "anon_whole") for name in shown], subquery(whole, "anon_whole"))
     if merged is not None and merged.are_sized:
         query.set("with_", exp.With(expressions=merged.steps()))
@@ -93,14 +97,6 @@ def class_relation(
         query = left_join(query, subquery(view, alias), equal_in(grouping.keys, "anon_whole", alias))
         query = query.select(*(column(name, alias) for name in own), copy=False)
     return query
-
-
-def measure_of(encoding: Encoding, bound: Bound) -> exp.Expr:
-    """Return the measure of a class; of a mean the sum over its rows."""
-    measure = bound.measure
-    if not measure.is_mean or measure.view != "size":
-        return column(measure_column(encoding, measure))
-    return number(1) if measure.of_class is None else scalar_call(measure.of_class, column(CLASS_ROWS))
 
 
 def within(encoding: Encoding, bounds: Iterable[Bound]) -> exp.Expr:

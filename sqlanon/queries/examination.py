@@ -9,10 +9,10 @@ from sqlglot import exp
 from sqlanon.model.criteria import CLASS_SIZE, Bound, at_least
 from sqlanon.model.lattice import Levels
 from sqlanon.model.privacy import KAnonymity
-from sqlanon.queries.class_measures import KEPT, measure_of, within
+from sqlanon.queries.class_measures import KEPT, within
 from sqlanon.queries.coded_labels import label_bits
 from sqlanon.queries.encoding import Encoding
-from sqlanon.queries.grouping import CLASS_ROWS, NODE, by_key, passing
+from sqlanon.queries.grouping import CLASS_ROWS, NODE, by_key, measure_of, passing
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
@@ -66,7 +66,7 @@ def examined(
         found = columns_under(other, batch, row_count)
         columns |= {f"other_{index}_{name}": value for name, value in found.items()}
     bounds = [bound for model in criteria.models if not isinstance(model, KAnonymity) for bound in model.bounds]
-    strictest = {"best_k": _strictest(encoding, ANY_K, bounds, row_count, allowed_rows)}
+    strictest = {"best_k": _strictest(encoding, [ANY_K], bounds, row_count, allowed_rows)}
     return _summaries(encoding, batch, row_count, columns, strictest)
 
 
@@ -74,24 +74,28 @@ def attainable(encoding: Encoding, batch: Sequence[Levels], row_count: int, allo
     """Select summaries with ``attainable_<bound>``, its strictest value given the others; NULL if these fail."""
     bounds = encoding.criteria.bounds
     columns, strictest = {}, {}
-    for index, bound in enumerate(bounds):
+    pairs = [(model, bound) for model in encoding.criteria.models for bound in model.bounds]
+    for index, (model, bound) in enumerate(pairs):
         name = f"attainable_{index}"
         if bound.grain == "node":
             columns[name] = worst_of(encoding, bound, column(KEPT))
         else:
-            others = [other for other in bounds if other is not bound]
-            strictest[name] = _strictest(encoding, bound, others, row_count, allowed_rows)
+            alike = model.alike(bound)
+            others = [other for other in bounds if other not in alike]
+            strictest[name] = _strictest(encoding, alike, others, row_count, allowed_rows)
     return _summaries(encoding, batch, row_count, columns, strictest)
 
 
 def _strictest(
-    encoding: Encoding, bound: Bound, others: Sequence[Bound], row_count: int, allowed_rows: int
+    encoding: Encoding, alike: Sequence[Bound], others: Sequence[Bound], row_count: int, allowed_rows: int
 ) -> exp.Select:
     """Select ``anon_node`` and ``anon_strictest``, how strict a bound can be given the others, NULL if these fail.
 
+    Bounds that one field sets (``alike``) are as strict as the least strict of them.
     Larger is stricter. A class meets no stricter bound than its own measure, and none if it violates another bound.
     A node meets the bound of the least strict class that cannot be suppressed together with all less strict ones.
     """
+    bound, *more = alike
     most_rows = min(allowed_rows, row_count - 1)
     nothing = number(0) if bound.at_least else cast(string("-infinity"), "DOUBLE")
 
@@ -99,6 +103,8 @@ def _strictest(
         return value if bound.at_least else exp.Neg(this=value)
 
     strictness = signed(measure_of(encoding, bound))
+    if more:
+        strictness = f.least(strictness, *(signed(measure_of(encoding, each)) for each in more))
     if others:
         are_met = within(encoding, [other for other in others if other.grain == "class"])
         strictness = case(are_met, strictness, nothing)

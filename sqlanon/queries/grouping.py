@@ -72,6 +72,14 @@ def measure_column(encoding: Encoding, measure: Measure) -> str:
     return f"anon_measure_{encoding.measures.index(measure)}"
 
 
+def measure_of(encoding: Encoding, bound: Bound) -> exp.Expr:
+    """Return the measure of a class; of a mean the sum over its rows."""
+    measure = bound.measure
+    if not measure.is_mean or measure.view != "size":
+        return column(measure_column(encoding, measure))
+    return number(1) if measure.of_class is None else scalar_call(measure.of_class, column(CLASS_ROWS))
+
+
 def passing(bound: Bound, value: exp.Expr) -> exp.Expr:
     """Return whether a value keeps a bound."""
     compared: exp.Expr = {">=": ge, "<=": le, "<": lt}[bound.comparison](value, bound.threshold)

@@ -36,6 +36,7 @@ class MeasuredClasses:
 
     quasi_identifiers: tuple[str, ...]
     individual: str | None = None
+    row_weight: str | None = None
 
 
 @dataclass(frozen=True)
@@ -174,6 +175,10 @@ def _measured(
         if bound.grain == "node" and comparison.labelled_source is not None:
             table = comparison.labelled_source.copy()
         arguments = [comparison.population.copy()]
+    elif measure.view == "sample":
+        assert classes.row_weight is not None
+        before = table if comparison.labelled_source is None else comparison.labelled_source
+        arguments = [before.copy(), string(classes.row_weight)]
     elif measure.view == "attacker":
         assert isinstance(measure.argument, tuple)
         arguments = [_map({name: number(probability) for name, probability in measure.argument})]

@@ -104,14 +104,14 @@ def release(encoding: Encoding, typed: Container[str] = ()) -> exp.Query:
     return SQL.query("repeated_rows", groups=groups)
 
 
-def with_individuals(recoding: Recoding, *, masked: bool) -> exp.Query:
-    """Select the published rows, unordered, with the column of individuals even if unpublished, to measure them."""
+def with_unpublished(recoding: Recoding, name: str, *, masked: bool) -> exp.Query:
+    """Select the published rows, unordered, with a column even if it is unpublished, to measure them."""
     # Without pseudonyms, which aren't measured and whose key is gone.
     spec = recoding.encoding.spec
     spec = replace(spec, released=spec.released - {*spec.pseudonyms})
     encoding = replace(recoding.encoding, spec=spec, beside={})
     columns = kept_columns(encoding, of_cells=False)
-    added = [] if spec.individual is None or spec.individual in spec.released else [spec.individual]
+    added = [] if name in spec.released else [name]
     rows = _rows_of_source(recoding, columns).select(*(column(name, "anon_source") for name in added), copy=False)
     names = [*(each.name for each in columns), *added]
     published = _published(recoding, rows, names, masked=masked)

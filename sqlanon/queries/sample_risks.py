@@ -1,6 +1,7 @@
 """Risks of a sample in its population: the macros over its classes, which are counted once. See ``sql/risk.sql``.
 
-Columns have names of their own here: ``key_1``, ``key_2``, ..., ``weight`` and ``household``.
+Columns of the verb have names of their own: ``key_1``, ``key_2``, ..., ``weight`` and ``household``. Privacy models
+take the classes of nodes.
 """
 
 from __future__ import annotations
@@ -9,9 +10,26 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.queries.kit.macros import cast_value, table_call
+from sqlanon.model.criteria import Measure
+from sqlanon.queries.encoding import ROW_COUNT, Encoding
+from sqlanon.queries.encoding import WEIGHT as CELL_WEIGHT
+from sqlanon.queries.grouping import CLASS_ROWS, CLASS_WEIGHT, NODE, Grouping, as_measure
+from sqlanon.queries.kit.macros import cast_value, scalar_call, table_call
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import Relation, Step, aliased, column, names, number, select, string, subquery
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
+    aliased,
+    bits,
+    column,
+    copies,
+    f,
+    names,
+    number,
+    select,
+    string,
+    subquery,
+)
 
 ROWS = Relation("anon_risk_rows", "row")
 CELLS = Relation("anon_risk_cells", "class")
@@ -44,8 +62,9 @@ def weights(rows: exp.Expr) -> exp.Query:
     return SQL.query("weights", source=rows.copy())
 
 
-def light_classes(rows: exp.Expr, keys: Sequence[str]) -> exp.Query:
-    return SQL.query("light_classes", source=rows.copy(), keys=keys)
+def light_classes(rows: exp.Expr, keys: Sequence[str], size: str | int = 1, weight: str = WEIGHT) -> exp.Query:
+    """Select one row, ``class_count``: the classes that stand for fewer people than they have rows."""
+    return SQL.query("light_classes", source=rows.copy(), keys=keys, rows=size, weight=weight)
 
 
 def patterns(rows: exp.Expr, keys: Sequence[str]) -> exp.Query:
@@ -111,3 +130,36 @@ def households(rows: exp.Expr, keys: Sequence[str]) -> exp.Query:
     cells, listed = CELLS.table, names([*keys])
     members = table_call("household_members", rows.copy(), cells, listed, string(WEIGHT), string(HOUSEHOLD))
     return table_call("risk_of_households", subquery(members, "anon_members"))
+
+
+# Classes of nodes
+
+
+def light_cells(encoding: Encoding) -> exp.Query:
+    return light_classes(encoding.cells.table, encoding.word_columns, ROW_COUNT, CELL_WEIGHT)
+
+
+def with_risks(grouping: Grouping, whole: exp.Select, measures: Sequence[Measure]) -> exp.Select:
+    """Add the risks of classes of a sample, whose weights are summed: those of labels over all rows of the node."""
+    encoding, classes = grouping.encoding, "anon_weighed"
+    # No class stands for fewer people than it has rows, but for rounding.
+    rows, people = column(CLASS_ROWS, classes), f.greatest(column(CLASS_WEIGHT, classes), column(CLASS_ROWS, classes))
+    node = [column(NODE, classes)] if NODE in grouping.keys else []
+
+    def people_by(*labels: exp.Expr) -> exp.Window:
+        return exp.Window(this=exp.Sum(this=people.copy()), partition_by=[*copies(node), *labels])
+
+    expected: exp.Expr = people_by()
+    for position in range(len(encoding.spec.quasi_identifiers)):
+        masks = encoding.keys.label_masks(position, 0)
+        words = {encoding.key(word): mask for word, mask in masks.items()}
+        label = [bits(column(word, classes), number(mask)) for word, mask in words.items() if word in grouping.keys]
+        expected = exp.Mul(this=expected, expression=exp.Div(this=people_by(*label), expression=people_by()))
+    sampled = exp.Div(this=rows.copy(), expression=people.copy())
+    unsampled = exp.Mul(this=expected, expression=exp.Paren(this=exp.Sub(this=number(1), expression=sampled)))
+    risks = {
+        "negative_binomial_risk": scalar_call("negative_binomial_risk", rows, people),
+        "poisson_risk": scalar_call("poisson_mean_risk", rows.copy(), unsampled),
+    }
+    columns = [as_measure(grouping, measure, risks[measure.name]) for measure in measures]
+    return select([*(column(name, classes) for name in whole.named_selects), *columns], subquery(whole, classes))

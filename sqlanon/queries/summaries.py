@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.model.criteria import CLASS_SIZE, Bound
 from sqlanon.model.lattice import Asked, ClassLoss, Levels
-from sqlanon.queries.class_measures import KEPT, class_relation, measure_of, within
+from sqlanon.queries.class_measures import KEPT, class_relation, within
 from sqlanon.queries.coded_labels import labelled_values
 from sqlanon.queries.encoding import Encoding
 from sqlanon.queries.grouping import (
@@ -25,6 +25,7 @@ from sqlanon.queries.grouping import (
     certain_rows,
     certain_share,
     measure_column,
+    measure_of,
     of_all_nodes,
     passing,
 )

@@ -130,6 +130,11 @@ def _conditions(policy: Policy, domains: Mapping[str, str]) -> tuple[str, ...]:
     if any(model.compares_with_source for model in policy.privacy):
         suppressed = "those that were suppressed included"
         conditions.append(f"classes are compared with all rows of the source{_but_unknown(policy)}, {suppressed}")
+    if policy.weighs_risks:
+        conditions.append(
+            f"each value of {in_quotes(policy.row_weight or '')} is the number of people in the population for whom "
+            f"the row stands; the people of a label are counted over all rows of the source{_but_unknown(policy)}"
+        )
     if policy.pseudonyms:
         conditions.append("the key of the pseudonyms was drawn at random, and is kept secret")
         conditions.append("no table that holds pseudonyms made with the same key is linked with this one")
@@ -211,6 +216,11 @@ def _not_covered(policy: Policy) -> tuple[str, ...]:
         )
     for model in (each for each in policy.privacy if isinstance(each, MeanModel)):
         lines.append(f"{model} is a mean over all published rows, and bounds no single one")
+    if policy.weighs_risks:
+        lines.append(
+            "individual risks are estimates from weights, and no bounds; one who knows that a person is in the sample "
+            "finds the row among those of its class"
+        )
     if any(isinstance(model, DeltaPresence) for model in policy.privacy):
         lines.append("δ-presence says nothing of people whose rows were suppressed")
     return tuple(lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -19,6 +19,7 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy_value import respelled, unknown_names
 from sqlanon.model.privacy import NO_ABSENT_CLASS, PrivacyModel
 from sqlanon.model.release import Measurement, ModelResult
+from sqlanon.model.risk_models import BY_MARGINS
 from sqlanon.queries import measures as queries
 from sqlanon.queries.measures import Comparison, MeasuredClasses, generalized
 from sqlanon.queries.source import SourceColumn, Taxonomies, fractional_types, spelled, spelled_taxonomy
@@ -28,6 +29,10 @@ COMPARED_WITH_ITSELF = "models of the whole table's distribution compare with th
 WITHOUT_SOURCE = (
     "{}, compared with the release itself: attained {:g}, which is not a verdict; give the source (source, --source)"
 )
+WITHOUT_WEIGHTS = (
+    'risks are estimated by column "{}", which the release lacks: give the source (source, --source), or publish the '
+    "column where classes are at several nodes"
+)
 WITHOUT_INDIVIDUALS = "{}, of rows in place of individuals: attained {:g}, which is not a verdict"
 ROWS_COUNTED = 'classes count rows: the individuals of column "{}" cannot be counted in a table without it'
 
@@ -36,8 +41,9 @@ ROWS_COUNTED = 'classes count rows: the individuals of column "{}" cannot be cou
 class Beside:
     source: exp.Expr | None = None  # for models that compare classes with the source
     population: exp.Expr | None = None  # its quasi-identifiers spelled as in the release
-    labelled_source: exp.Expr | None = None  # the source with labels of the release, for models of a population
-    with_individuals: exp.Expr | None = None  # the rows with the column of individuals, which the release lacks
+    # The source with labels of the release, for models of a population or, with weights, of a sample.
+    labelled_source: exp.Expr | None = None
+    with_unpublished: exp.Expr | None = None  # the rows with the columns of individuals and of weights for risks
     enums: Mapping[str, str] = field(default_factory=dict)  # the source's ENUM types, which order its values
 
 
@@ -83,7 +89,10 @@ def measured_beside(
     columns: Sequence[SourceColumn],
     population: exp.Expr | None,
 ) -> Beside:
-    labelled = None if source is None or population is None else generalized(source, node, taxonomy)
+    weights = [policy.row_weight] if policy.weighs_risks and policy.row_weight is not None else []
+    labelled = None
+    if source is not None and node and (population is not None or weights):
+        labelled = generalized(source, node, taxonomy, weights)
     people = None if population is None else generalized(population, node, taxonomy)
     enums = {
         column.name: column.type
@@ -106,18 +115,18 @@ def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Besid
     """
     refuse_method(policy, "measure")
     is_release, beside = beside is not None, beside or Beside()
-    table, columns = _spelled(engine, table, policy)
+    needed = [policy.row_weight or ""] if policy.weighs_risks and not is_release else []
+    table, columns = _spelled(engine, table, policy, needed)
     relation: exp.Expr = table.relation
-    individual, notes = policy.individual, []
-    if policy.individual is not None and beside.with_individuals is not None:
-        relation = beside.with_individuals
+    weights_are_there = policy.row_weight in columns or any((beside.labelled_source, beside.with_unpublished))
+    individual, notes = policy.individual, [*_notes(policy, is_release=is_release, weights_are_there=weights_are_there)]
+    if beside.with_unpublished is not None:
+        relation = beside.with_unpublished
     elif policy.individual is not None and policy.individual not in columns:
         individual = None
-        notes.append(ROWS_COUNTED.format(policy.individual))
-    if not is_release and any(model.compares_with_source for model in policy.privacy):
-        notes.append(COMPARED_WITH_ITSELF)
+        notes.insert(0, ROWS_COUNTED.format(policy.individual))
     population = resolve_population(engine, policy) if beside.population is None else beside.population
-    classes = MeasuredClasses(policy.quasi_identifiers, individual)
+    classes = MeasuredClasses(policy.quasi_identifiers, individual, policy.row_weight)
     comparison = Comparison(engine.taxonomy, beside.source, population, beside.labelled_source)
     relation = queries.as_enums(relation, beside.enums)
     risks = engine.fetch(queries.risks(table.relation, policy.quasi_identifiers), "measure the risks")[0]
@@ -125,10 +134,12 @@ def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Besid
 
     def result(model: PrivacyModel, bound: Bound) -> ModelResult:
         attained = risks["k"]
-        if bound.measure != CLASS_SIZE or individual is not None:
+        reason = _no_verdict(model, bound, beside, counts_rows=counts_rows) if is_release else None
+        if bound.measure.view == "sample" and not weights_are_there:
+            attained, reason = None, WITHOUT_WEIGHTS
+        elif bound.measure != CLASS_SIZE or individual is not None:
             query = queries.attained(relation, classes, bound, comparison)
             attained = engine.fetch(query, f"measure {model}")[0]["attained"]
-        reason = _no_verdict(model, bound, beside, counts_rows=counts_rows) if is_release else None
         if reason and attained is not None:
             notes.append(reason.format(model, float(attained)))
         return ModelResult(
@@ -163,9 +174,18 @@ def counted(engine: Engine, release: ResolvedSource, policy: Policy) -> Measurem
     return Measurement(source=release.description, row_count=found["row_count"], class_count=found["class_count"])
 
 
+def _notes(policy: Policy, *, is_release: bool, weights_are_there: bool) -> Iterator[str]:
+    if not is_release and any(model.compares_with_source for model in policy.privacy):
+        yield COMPARED_WITH_ITSELF
+    if policy.weighs_risks and not weights_are_there:
+        yield WITHOUT_WEIGHTS.format(policy.row_weight)
+
+
 def _no_verdict(model: PrivacyModel, bound: Bound, beside: Beside, *, counts_rows: bool) -> str | None:
     """Return why an attained value does not show whether a release meets a bound; None if it does."""
     if beside.source is None and (model.compares_with_source or bound == NO_ABSENT_CLASS):
+        return WITHOUT_SOURCE
+    if bound.measure == BY_MARGINS and beside.labelled_source is None:
         return WITHOUT_SOURCE
     # A class has at least as many rows as individuals, and the same distinct values.
     if counts_rows and bound.measure != CLASS_SIZE and bound.measure.name != DISTINCT_DIVERSITY:
@@ -173,11 +193,13 @@ def _no_verdict(model: PrivacyModel, bound: Bound, beside: Beside, *, counts_row
     return None
 
 
-def _spelled(engine: Compute, table: ResolvedSource, policy: Policy) -> tuple[ResolvedSource, list[str]]:
+def _spelled(
+    engine: Compute, table: ResolvedSource, policy: Policy, needed: Sequence[str] = ()
+) -> tuple[ResolvedSource, list[str]]:
     """Spell the columns of a table as the policy does, and return their names; refuse missing ones."""
     relation, columns = spelled(table.relation, engine.describe(table.relation), policy.columns)
     names = [column.name for column in columns]
-    missing = [*unknown_names((*policy.quasi_identifiers, *policy.protected_columns), names)]
+    missing = [*unknown_names((*policy.quasi_identifiers, *policy.protected_columns, *needed), names)]
     if missing:
         raise PolicyError(
             f"{table.description} cannot be measured by this policy:",

@@ -3,7 +3,7 @@
 import datetime
 import json
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -104,12 +104,18 @@ def runs(draw: st.DrawFn) -> Run:
     columns |= {owner: "INTEGER", weight: draw(st.sampled_from(sorted(WEIGHTS)))}
     fields |= {owner: st.integers(0, 9), weight: st.sampled_from(WEIGHTS[columns[weight]])}
     rows = draw(st.lists(st.fixed_dictionaries(fields), min_size=1, max_size=14))
+    sampled: dict[Any, list[Any]] = defaultdict(list)
+    for row in rows:
+        sampled[tuple(row[name] for name in quasi_identifiers)].append(row[weight])
+    risks = all(sum(weights) >= len(weights) for weights in sampled.values())
     present = [{name: row[name] for name in quasi_identifiers} for row in rows[:: draw(st.integers(1, 3))]]
     return Run(
         rows=rows,
         columns=dict(draw(st.permutations(sorted(columns.items())))),
         taxonomies=known,
-        policy=draw(policies(quasi_identifiers, {name: columns[name] for name in others}, owner, weight, known)),
+        policy=draw(
+            policies(quasi_identifiers, {name: columns[name] for name in others}, owner, weight, known, risks=risks)
+        ),
         population=[*present, *draw(st.lists(person, max_size=8))],
     )
 
@@ -122,7 +128,10 @@ def policies(
     owner: str,
     weight: str,
     known: Mapping[str, Taxonomy],
+    *,
+    risks: bool,
 ) -> sa.Policy:
+    """``risks``: no combination of quasi-identifiers stands for fewer people than it has rows."""
     roles = {name: draw(st.sampled_from(["sensitive", "sensitive", "identifiers", "insensitive"])) for name in others}
     roles |= {name: draw(st.sampled_from(["identifiers", "insensitive"])) for name in (owner, weight)}
     sensitive = [name for name, role in roles.items() if role == "sensitive"]
@@ -130,6 +139,14 @@ def policies(
     models = draw(privacy_models(sensitive, individual=individual is not None) if sensitive else st.just([]))
     models = [model for model in models if is_defined(model, others)] or [sa.KAnonymity(2)]
     quality = draw(qualities(quasi_identifiers, [] if individual else sensitive, of_rows=individual is None))
+    row_weight = None if quality.counts_rows_alone else draw(st.sampled_from([None, None, weight]))
+    risks = risks and individual is None and not quality.counts_rows_alone
+    if risks and draw(st.sampled_from([True, False, False])):
+        estimators = st.sampled_from(["both", "negative-binomial", "poisson"])
+        named = draw(st.sampled_from([None, weight])) if row_weight else weight
+        at_most = st.sampled_from([0.02, 0.1, 0.25, 0.6, 1.0])
+        risk = draw(st.builds(sa.IndividualRisk, at_most, weight=st.just(named), estimator=estimators))
+        models = [*models, risk]
     policy = sa.Policy(
         quasi_identifiers=quasi_identifiers,
         **{role: [name for name in roles if roles[name] == role] for role in set(roles.values())},
@@ -137,10 +154,10 @@ def policies(
         quality=quality,
         suppression_limit=draw(st.sampled_from([0.0, 0.1, 0.29, 0.5, 1.0])),
         **draw(levels({name: oracle.height(known[name]) for name in quasi_identifiers})),
-        row_weight=None if quality.counts_rows_alone else draw(st.sampled_from([None, None, weight])),
+        row_weight=row_weight,
         individual=individual,
     )
-    suppression = "drop" if policy.population else draw(st.sampled_from(["drop", "mask"]))
+    suppression = "drop" if policy.population or policy.weighs_risks else draw(st.sampled_from(["drop", "mask"]))
     search = draw(st.sampled_from([name for name in get_args(AlgorithmName) if is_sound(name, policy)]))
     searched: dict[str, Any] = {"search": search}
     if search == "inverse-ola":
@@ -286,6 +303,9 @@ def check_release(run: Run, *, parquet: bool) -> None:
         check_models(task, release, json.loads(session().provenance(name) or "")["sqlanon"])
         if measures_alone(task.policy):
             assert session().verify(name, task.policy).met
+        if task.policy.weighs_risks:
+            source = session().verify(name, task.policy, source="raw_data")
+            assert source.measurement.models == release.report.models
 
 
 def expected_of(run: Run, nodes: list[Measured]) -> Answer | None:
@@ -334,7 +354,7 @@ def published_task(run: Run, expected: Answer) -> Task:
 
 def measures_alone(policy: sa.Policy) -> bool:
     """Whether a release can be measured without its source, its population and its individuals."""
-    beside = any(model.compares_with_source for model in policy.privacy) or policy.population
+    beside = any(model.compares_with_source for model in policy.privacy) or policy.population or policy.weighs_risks
     return not beside and (policy.individual is None or policy.individual in policy.insensitive)
 
 

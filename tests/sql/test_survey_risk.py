@@ -9,31 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import data_folder
+from tests.oracle import negative_binomial_risk, poisson_risk
 from tests.sql.test_oracle import EXAMPLES, ask, connection, table_call
 
 KEYS = ["a", "b"]
 VALUES = st.sampled_from(["x", "y", None])
 ROWS = st.lists(st.tuples(VALUES, VALUES, st.integers(4, 32).map(lambda fourths: fourths / 4), st.integers(1, 4)))
-
-
-def negative_binomial_risk(size: int, people: float) -> float:
-    """The mean of 1 / F, where F people are drawn until the class has its rows."""
-    chance = size / people
-    if chance >= 1:
-        return 1 / size
-    terms = (
-        math.lgamma(number) - math.lgamma(size) - math.lgamma(number - size + 1) + (number - size) * math.log1p(-chance)
-        for number in range(size, size + 2000)
-    )
-    return math.fsum(math.exp(term + size * math.log(chance)) / number for number, term in enumerate(terms, start=size))
-
-
-def poisson_risk(size: int, unsampled: float) -> float:
-    total, probability = 0.0, math.exp(-unsampled)
-    for more in range(600):
-        total += probability / (size + more)
-        probability *= unsampled / (more + 1)
-    return total
 
 
 @EXAMPLES

@@ -358,6 +358,7 @@ privacy = [
     {model = "no-attack", gain = 300, cost = 4},
     {model = "sample-uniqueness", at_most = 0.05},
     {model = "average-risk", at_most = 0.2},
+    {model = "individual-risk", at_most = 0.05, weight = "survey weight", estimator = "poisson"},
 ]
 """
 
@@ -561,6 +562,7 @@ class TestToml:
                 sa.NoAttack(300, 4),
                 sa.SampleUniqueness(0.05),
                 sa.AverageRisk(0.2),
+                sa.IndividualRisk(0.05, "survey weight", estimator="poisson"),
             ],
         )
         assert found == expected

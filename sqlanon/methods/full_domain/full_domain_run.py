@@ -129,7 +129,7 @@ class FullDomainRun(SyntacticRun[EncodedTable, NodeChoice, NodePublication]):
         bound, levels = made.bound, made.choice.node.levels
         node = bound.lattice.named(levels)
         found = measured_beside(bound.policy, bound.taxonomy, node, bound.source, bound.columns, bound.population)
-        return self.beside_individuals(found, AtNode(made.table.encoding, levels), masked=made.masked)
+        return self.beside_unpublished(found, AtNode(made.table.encoding, levels), masked=made.masked)
 
     def compare(
         self, made: NodePublication, written: ResolvedSource, companions: Mapping[str, ResolvedSource]

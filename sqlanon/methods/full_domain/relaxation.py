@@ -180,7 +180,7 @@ class _Relaxer:
             borne = [
                 (value, node) for row, node in zip(found, levels, strict=True) if (value := row[column]) is not None
             ]
-            if not borne or isinstance(model, KAnonymity):
+            if not borne or isinstance(model, KAnonymity) or model.alike(bound)[0] != bound:
                 continue
             attained, node = (max if bound.at_least else min)(borne)
             field = threshold_field(bound)

@@ -113,7 +113,7 @@ class ClassesRun(SyntacticRun[EncodedTable, ChoiceT, MadeT], Generic[ChoiceT, Ma
         refuse_too_many(self.engine, table)
 
     def reference(self, made: MadeT) -> Beside:
-        return self.beside_individuals(super().reference(made), made.recoding, masked=False)
+        return self.beside_unpublished(super().reference(made), made.recoding, masked=False)
 
     def compare(self, made: MadeT, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> Comparison:
         return Comparison([*unlisted_classes(self.engine, written.relation, made.class_list)])

@@ -42,7 +42,10 @@ class LocalTable:
         has_earlier = source.encoding.spec.earlier is not None
         looks_at_cells = source.encoding.criteria.looks_at_values or has_earlier
         encoding = (source if looks_at_cells else source.without_values()).encoding
-        encoding = replace(encoding, spec=replace(encoding.spec, row_weight=None))
+        # The weights of rows in the cells, if bounds look at them; the loss has them as masses of keys.
+        self.weights = [WEIGHT] if any(each.measure.view == "sample" for each in encoding.criteria.bounds) else []
+        if not self.weights:
+            encoding = replace(encoding, spec=replace(encoding.spec, row_weight=None))
         bounds = encoding.criteria.class_bounds
         shares = shares_of(source.bound.policy)
         losses = zip(level_losses(source), (share * len(shares) * UNITS for share in shares), strict=True)
@@ -60,7 +63,8 @@ class LocalTable:
         self.least_size = max((int(each.threshold) for each in bounds if each.measure == CLASS_SIZE), default=1)
         # Whether a class that meets all bounds still does with any further cells.
         self.is_monotonic = not has_earlier and all(each.monotonic for each in bounds)
-        self.sql = Queries("peeling", {**key_roles(encoding), "weighed": KEYS, "labels": LABELS, "units": UNITS})
+        roles: dict[str, Role] = {"weighed": KEYS, "labels": LABELS, "units": UNITS, "weights": self.weights}
+        self.sql = Queries("peeling", {**key_roles(encoding), **roles})
 
     def make(self) -> None:
         encoding, weight = self.encoding, ROW_COUNT

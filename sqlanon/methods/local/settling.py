@@ -16,8 +16,9 @@ from sqlanon.methods.local.class_labels import covering_classes
 from sqlanon.methods.local.local_table import CLASS, KEY, KEYS, LEVELS, NUMBER, PARTS, LocalTable
 from sqlanon.methods.local.peeling import Watch
 from sqlanon.model.criteria import CLASS_SIZE
-from sqlanon.queries.class_measures import class_relation, measure_of, within
+from sqlanon.queries.class_measures import class_relation, within
 from sqlanon.queries.encoding import EARLIER
+from sqlanon.queries.grouping import measure_of
 from sqlanon.queries.joint_classes import IS_SHOWN, with_shown
 from sqlanon.queries.kit.named import Queries, Role
 from sqlanon.queries.kit.nodes import Relation, Step, aliased, column, double, f, number, select, subquery, union_all

@@ -14,6 +14,7 @@ from sqlanon.model.policy.policy_parts import key_misfits
 from sqlanon.model.policy_value import RESERVED_PREFIX, did_you_mean, unknown_names
 from sqlanon.model.privacy import MConcealing, PopulationModel, PrivacyModel
 from sqlanon.model.quality import Prec
+from sqlanon.model.risk_models import IndividualRisk
 from sqlanon.model.taxonomy.rules import Columns
 
 
@@ -25,6 +26,7 @@ def contradictions(policy: PolicyFields) -> Iterable[str]:
     yield from _foreign_columns(policy)
     yield from _mixed_populations(policy)
     yield from _uncountable_individuals(policy)
+    yield from _unweighed_risks(policy)
     yield from _unpublishable_pseudonyms(policy)
     yield from policy.method.misfits(policy)
     yield from _unused_taxonomies(policy)
@@ -140,6 +142,23 @@ def _uncountable_individuals(policy: PolicyFields) -> Iterable[str]:
             yield f"{model} counts rows: give it a table with one row per individual, and no individual column"
 
 
+def _unweighed_risks(policy: PolicyFields) -> Iterable[str]:
+    for model in (each for each in policy.privacy if isinstance(each, IndividualRisk)):
+        if policy.row_weight is None:
+            yield f"{model} needs the weights of rows: name their column in row_weight"
+        elif model.weight is not None and folded(model.weight) != folded(policy.row_weight):
+            yield f'{model} has the weight "{model.weight}", and row_weight is "{policy.row_weight}": name one column'
+        if policy.individual is not None:
+            yield f"{model} counts rows: give it a table with one row per individual, and no individual column"
+        if policy.suppression == "mask":
+            yield f'{model} is of labels at a node, which masked rows have not; take suppression "drop"'
+        if isinstance(policy.method, LocalRecoding) and model.estimator != "negative-binomial":
+            yield (
+                f"{policy.method} has no node, whose counts {model} looks at; "
+                'take estimator = "negative-binomial", which looks at a class alone'
+            )
+
+
 def _unpublishable_pseudonyms(policy: PolicyFields) -> Iterable[str]:
     if policy.pseudonyms and (why := policy.method.against_pseudonyms):
         columns = ", ".join(f'"{name}"' for name in policy.pseudonyms)
@@ -204,6 +223,8 @@ def _misfits_of_top(policy: PolicyFields) -> Iterable[str]:
             yield f'{top} is for quasi-identifiers, and "{name}" is not generalized; take "suppress"'
     if policy.population is not None:
         yield f"{top} cannot be combined with models of a population: its values would have no label"
+    if policy.weighs_risks:
+        yield f"{top} cannot be combined with models of a sample: its values would have no label"
     if isinstance(policy.quality, Prec) and policy.quality.charges:
         yield f'{top} cannot be combined with "prec" that charges for suppressed rows: levels say too little about rows'
 

@@ -80,7 +80,7 @@ class PolicyFields(PolicyValue):
     quality: Annotated[QualityModel, OneOf("quality")] = Field(default_factory=_default_quality)
     minimum_levels: dict[str, Level] = Field(default_factory=dict)
     maximum_levels: dict[str, Level] = Field(default_factory=dict)
-    row_weight: str | None = None
+    row_weight: str | None = Field(default=None, validate_default=True)
     individual: str | None = None
     taxonomies: dict[str, TaxonomyRule] = Field(default_factory=dict)
     stored_taxonomies: Literal["ignore"] | None = None
@@ -190,6 +190,11 @@ class PolicyFields(PolicyValue):
     def population(self) -> str | None:
         """The table of the population, if a privacy model has one."""
         return next((model.population for model in self.privacy if isinstance(model, PopulationModel)), None)
+
+    @property
+    def weighs_risks(self) -> bool:
+        """Whether a privacy model bounds risks by the weights of rows."""
+        return any(bound.measure.view == "sample" for bound in self.criteria.bounds)
 
     @property
     def has_concealing(self) -> bool:

@@ -23,6 +23,7 @@ from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
 from sqlanon.model import cost_benefit as cost_benefit  # for its kinds of models
+from sqlanon.model import risk_models as risk_models
 from sqlanon.model.budget import WrittenFloat
 from sqlanon.model.methods.full_domain import DEFAULTS, FullDomain, Objective, SearchName, Suppression
 from sqlanon.model.methods.settings import MethodSettings
@@ -62,8 +63,8 @@ class Policy(PolicyFields):
         suppression_limit, suppression, search, objective, max_loss, node: as in :class:`FullDomain`, in either place.
         minimum_levels: the least general allowed level by quasi-identifier.
         maximum_levels: the most general allowed level by quasi-identifier.
-        row_weight: a column of survey weights for losses that are means or sums over rows; everything else counts
-            rows.
+        row_weight: a column of survey weights for losses that are means or sums over rows, and for models of a sample,
+            such as :class:`IndividualRisk`, which may name it instead; everything else counts rows.
         individual: a column with the owner of each row; privacy models then count distinct owners.
         taxonomies: taxonomies of this policy by column: a :class:`Taxonomy`, the file of an ARX hierarchy, or a rule
             whose kind is a method of :class:`Taxonomy`: ``{"zip": "zip", "age": {"kind": "intervals", "widths": [5]},
@@ -183,6 +184,13 @@ class Policy(PolicyFields):
         if not method.implied_models and getattr(method, "objective", "") != "privacy":
             raise TOO_FEW
         return method.implied_models
+
+    @field_validator("row_weight")
+    @classmethod
+    def _of_models(cls, name: str | None, info: ValidationInfo) -> str | None:
+        """Take the weight that a model of a sample names."""
+        named = (getattr(model, "weight", None) for model in info.data.get("privacy", ()))
+        return name or next(filter(None, named), None)
 
     @field_validator(*NAMING_COLUMNS)
     @classmethod

@@ -6082,6 +6082,19 @@ list_transform(
     )[1]
 )[1];
 
+-- Uniques in the population as a share of it, by the rule of anon.population_uniques (an aggregate over classes).
+--
+-- Returns: DOUBLE; infinite without an estimate, NULL without rows.
+-- Example:
+--   SELECT anon_helpers.population_uniqueness_of(class_size, 1000) AS share FROM anon.class_sizes('visits', ['age', 'sex']);
+CREATE OR REPLACE MACRO anon_helpers.population_uniqueness_of(class_size, population) AS
+CASE WHEN count(class_size) > 0 THEN coalesce(
+    anon_helpers.estimated_uniques(
+        map_keys(histogram(class_size)), map_values(histogram(class_size)), population
+    ).estimate / population,
+    CAST('infinity' AS DOUBLE)
+) END;
+
 -- Uniques in the population, by classes of a sample that were counted, see anon.population_uniques.
 --
 -- Returns: the row of anon.population_uniques.
@@ -9654,6 +9667,11 @@ Returns: STRUCT(pitman DOUBLE, zayatz DOUBLE, snb DOUBLE, estimate DOUBLE, estim
 Source: Dankar et al. 2012, and see the three.
 Example:
   SELECT anon_helpers.estimated_uniques([1, 2, 6], [20, 8, 2], 1000) AS uniques;';
+COMMENT ON MACRO anon_helpers.population_uniqueness_of IS 'Uniques in the population as a share of it, by the rule of anon.population_uniques (an aggregate over classes).
+
+Returns: DOUBLE; infinite without an estimate, NULL without rows.
+Example:
+  SELECT anon_helpers.population_uniqueness_of(class_size, 1000) AS share FROM anon.class_sizes(''visits'', [''age'', ''sex'']);';
 COMMENT ON MACRO TABLE anon_helpers.uniques_of_classes IS 'Uniques in the population, by classes of a sample that were counted, see anon.population_uniques.
 
 Returns: the row of anon.population_uniques.

@@ -53,7 +53,11 @@ from sqlanon.model.privacy import (
     TCloseness as TCloseness,
 )
 from sqlanon.model.cost_benefit import NoAttack as NoAttack, PublisherPayout as PublisherPayout
-from sqlanon.model.mean_risks import AverageRisk as AverageRisk, SampleUniqueness as SampleUniqueness
+from sqlanon.model.mean_risks import (
+    AverageRisk as AverageRisk,
+    PopulationUniqueness as PopulationUniqueness,
+    SampleUniqueness as SampleUniqueness,
+)
 from sqlanon.model.risk_models import IndividualRisk as IndividualRisk
 from sqlanon.model.class_losses import (
     AECS as AECS,

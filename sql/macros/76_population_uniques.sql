@@ -280,6 +280,19 @@ list_transform(
     )[1]
 )[1];
 
+-- Uniques in the population as a share of it, by the rule of anon.population_uniques (an aggregate over classes).
+--
+-- Returns: DOUBLE; infinite without an estimate, NULL without rows.
+-- Example:
+--   SELECT anon_helpers.population_uniqueness_of(class_size, 1000) AS share FROM anon.class_sizes('visits', ['age', 'sex']);
+CREATE OR REPLACE MACRO anon_helpers.population_uniqueness_of(class_size, population) AS
+CASE WHEN count(class_size) > 0 THEN coalesce(
+    anon_helpers.estimated_uniques(
+        map_keys(histogram(class_size)), map_values(histogram(class_size)), population
+    ).estimate / population,
+    CAST('infinity' AS DOUBLE)
+) END;
+
 -- Uniques in the population, by classes of a sample that were counted, see anon.population_uniques.
 --
 -- Returns: the row of anon.population_uniques.

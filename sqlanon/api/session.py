@@ -115,12 +115,13 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
             - loss (that of the policy's quality model), prec, dm_star, entropy (bits), lm, ncp, dm, aecs;
             - best_k: the largest k that the node attains within the suppression limit while the other models of the
               policy hold, in individuals if the policy names their column; 1 if there is no larger one, NULL if the
-              other models do not hold (Mazzone 2019, section 4.4);
+              other models do not hold (Mazzone 2019, section 4.4), or one of them is ``PopulationUniqueness``;
             - blocking_model, blocking_rows: the privacy model with the most rows in classes that violate it, and these
               rows; NULL where the node satisfies the policy;
             - excess_rows: the suppressed rows beyond the limit;
             - models: a LIST of STRUCT(model, measure, required, worst, violating_rows) with every bound of the policy,
-              the worst measure over all classes, and the rows of classes that are out of bounds;
+              the worst measure over all classes, and the rows of classes that are out of bounds; of a mean, that over
+              the published rows, and these rows if it is out of bounds;
             - pareto: whether no other node has at most its loss and at least its best_k (NULL being
               0), one of them strictly. Losses that count suppressed rows (lm, ncp, dm, aecs) count those of the policy.
 

@@ -55,6 +55,8 @@ class Measure:
     # Whether it is a sum over the rows of a class, and bounds are on its mean over all published rows; of the view
     # ``size`` without a macro it is 1 in every class.
     is_mean: bool = False
+    # In place of a mean, the aggregate macro of the rows of all published classes and of the argument.
+    of_all: str | None = None
 
 
 # More than six parameters: the fields of a measure.

@@ -12,6 +12,7 @@ with all nodes below it; this never changes the result of a search.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -301,6 +302,8 @@ def strictest_kept(model: PrivacyModel, bound: Bound, field: str, attained: floa
         return 0.0
     if isinstance(bound.required, int):
         return int(attained)
+    if not math.isfinite(attained):
+        return None
     away = ROUND_FLOOR if bound.at_least else ROUND_CEILING
     unit = Decimal(1).scaleb(Decimal(attained).adjusted() - DIGITS + 1)
     beyond = Decimal(in_few_digits(attained, away)) + (unit if away == ROUND_CEILING else -unit)

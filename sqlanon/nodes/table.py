@@ -13,7 +13,9 @@ from sqlanon.binding.unknown_values import unknown_in, unknown_values
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import EngineError, PolicyError, UnsatisfiableError
 from sqlanon.model.lattice import LevelLosses, LossContext
+from sqlanon.model.mean_risks import PopulationUniqueness
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.privacy import PrivacyModel
 from sqlanon.queries import summaries as evaluate
 from sqlanon.queries import taxonomies
 from sqlanon.queries.coded_labels import (
@@ -125,7 +127,8 @@ def encode_table(
         reads_dictionaries=spec.earlier is None and engine.has_dictionaries(_all_rows(spec)),
     )
     encoding = encode_taxonomies(engine, encoding)
-    in_pieces = make_cells(engine, encoding, may_stay=may_stay)
+    has_estimates = any(bound.measure.of_all for bound in encoding.criteria.bounds)  # which are made here
+    in_pieces = make_cells(engine, encoding, may_stay=may_stay and not has_estimates)
     if spec.earlier is not None:
         codes = {name: encoding.sensitive(name) for name in spec.coded}
         engine.run(absent_persons(encoding.cells, number_of_key(encoding), codes))
@@ -138,7 +141,7 @@ def encode_table(
         raise unknown_values(engine, bound.description, columns, spec.taxonomy, bound.known, counts["unmapped"])
     if any(measure.view == "sample" for measure in encoding.measures):
         counts |= engine.fetch(light_cells(encoding), "weights of cells")[0]
-    _refuse_uncountable(spec, bound.description, counts)
+    _refuse_uncountable(spec, bound.description, counts, bound.policy.privacy)
     if spec.population is not None:
         _refuse_unmapped_people(engine, encoding, bound)
     row_count = int(counts["rows"])
@@ -256,8 +259,10 @@ def level_losses(engine: Compute, encoding: Encoding) -> LevelLosses:
     return with_root_losses(engine, encoding, losses) if encoding.spec.roots else losses
 
 
-def _refuse_uncountable(spec: CellSpec, description: str, counts: dict[str, int]) -> None:
-    """Refuse invalid weights, and rows without an individual."""
+def _refuse_uncountable(
+    spec: CellSpec, description: str, counts: dict[str, int], models: Sequence[PrivacyModel]
+) -> None:
+    """Refuse invalid weights, rows without an individual, and more rows than people."""
     problems = []
     if counts.get("unweighted"):
         rows = counts["unweighted"]
@@ -267,6 +272,11 @@ def _refuse_uncountable(spec: CellSpec, description: str, counts: dict[str, int]
         problems.append(f'"{spec.row_weight}": {found} stand for fewer people than they have rows: weights below 1')
     if counts.get("anonymous"):
         problems.append(f'"{spec.individual}": NULL in {counts["anonymous"]:,} rows, which belong to no individual')
+    problems += [
+        f"{model} is of a sample of these people, and the table has {counts['rows']:,} rows"
+        for model in models
+        if isinstance(model, PopulationUniqueness) and model.population < counts["rows"]
+    ]
     if problems:
         raise PolicyError(f"the policy does not fit {description}:", problems)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
-from sqlanon.model.criteria import CLASS_SIZE, Bound, at_least
+from sqlanon.model.criteria import CLASS_SIZE, Bound, Criteria, at_least
 from sqlanon.model.lattice import Levels
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.queries.class_measures import KEPT, within
@@ -35,7 +35,7 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
-from sqlanon.queries.summaries import classes_and_summaries, columns_under, kept_keys, mean_of, worst_of
+from sqlanon.queries.summaries import classes_and_summaries, columns_under, kept_keys, worst_of
 
 SQL = Queries("examination")
 
@@ -54,20 +54,27 @@ def examined(
     """Select the summaries of a batch of nodes, with their obstacles.
 
     Further columns are ``best_k``, the largest k for which the node satisfies the criteria; for every bound
-    ``worst_<bound>``, the worst measure of all classes, and ``violating_<bound>``, the rows in classes that violate it;
+    ``worst_<bound>``, the worst measure of all classes, or the mean over the published rows, and ``violating_<bound>``,
+    the rows in classes that violate it, or all published ones;
     for every privacy model ``blocked_<model>``, the rows in classes that violate it; and ``other_<index>_<column>``,
     the columns of the summary under the criteria of ``others``.
     """
     criteria = encoding.criteria
-    columns = {f"worst_{index}": worst_of(encoding, bound) for index, bound in enumerate(criteria.bounds)}
-    columns |= {f"violating_{index}": _rows_out_of(encoding, [bound]) for index, bound in enumerate(criteria.bounds)}
-    columns |= {f"blocked_{index}": _rows_out_of(encoding, model.bounds) for index, model in enumerate(criteria.models)}
+    columns = {}
+    for index, bound in enumerate(criteria.bounds):
+        columns[f"worst_{index}"] = worst_of(encoding, bound, column(KEPT) if bound.measure.is_mean else None)
+        if not bound.measure.is_mean:
+            columns[f"violating_{index}"] = _rows_out_of(encoding, [bound])
+    for index, model in enumerate(criteria.models):
+        if not any(bound.measure.is_mean for bound in model.bounds):
+            columns[f"blocked_{index}"] = _rows_out_of(encoding, model.bounds)
     for index, other in enumerate(others):
         found = columns_under(other, batch, row_count)
         columns |= {f"other_{index}_{name}": value for name, value in found.items()}
     bounds = [bound for model in criteria.models if not isinstance(model, KAnonymity) for bound in model.bounds]
     strictest = {"best_k": _strictest(encoding, [ANY_K], bounds, row_count, allowed_rows)}
-    return _summaries(encoding, batch, row_count, columns, strictest)
+    query = _summaries(encoding, batch, row_count, columns, strictest)
+    return query.select(*_rows_above_means(criteria, row_count), copy=False)
 
 
 def attainable(encoding: Encoding, batch: Sequence[Levels], row_count: int, allowed_rows: int) -> exp.Query:
@@ -114,7 +121,7 @@ def _strictest(
         rejected = filtered(exp.Max(this=column("anon_strictest")), column("anon_rejected"))
         floor = f.coalesce(rejected, nothing)
     best = scalar_call("best_k_of", column("anon_strictest"), column("anon_rows_up_to"), number(most_rows))
-    means = [other for other in others if other.measure.is_mean]
+    means = [other for other in others if other.measure.is_mean and other.measure.of_all is None]
     names = [f"anon_total_{index}" for index, _ in enumerate(means)]
     names_from = [f"anon_total_from_{index}" for index, _ in enumerate(means)]
     if means:  # a stricter bound suppresses more rows, and a mean over the others may rise or fall
@@ -125,6 +132,8 @@ def _strictest(
             for mean, name in zip(means, names_from, strict=True)
         ]
         best = filtered(exp.Max(this=column("anon_strictest")), all_of([left_out <= number(most_rows), *met]))
+    if bound is ANY_K and any(other.measure.of_all for other in others):
+        best = exp.null()  # no estimate from the classes of each size up
     return SQL.query(
         "strictest_bounds",
         classes=exp.Table(this=identifier(CLASSES)),
@@ -158,13 +167,20 @@ def _summaries(
 
 
 def _rows_out_of(encoding: Encoding, bounds: Sequence[Bound]) -> exp.Expr:
-    """Aggregate the rows in classes that violate a bound: those of all published ones if their mean does."""
-    of_classes = within(encoding, [bound for bound in bounds if not bound.measure.is_mean])
-    rows: exp.Expr = filtered(exp.Sum(this=column(CLASS_ROWS)), exp.Not(this=exp.Paren(this=of_classes)))
-    for bound in (bound for bound in bounds if bound.measure.is_mean):
-        published = filtered(exp.Sum(this=column(CLASS_ROWS)), column(KEPT))
-        rows = case(exp.not_(passing(bound, mean_of(encoding, bound, column(KEPT)))), published)
+    rows = filtered(exp.Sum(this=column(CLASS_ROWS)), exp.Not(this=exp.Paren(this=within(encoding, bounds))))
     return f.coalesce(rows, 0)
+
+
+def _rows_above_means(criteria: Criteria, row_count: int) -> Iterator[exp.Alias]:
+    """Return ``violating_<bound>`` and ``blocked_<model>`` of means: the published rows where the mean is too large."""
+    published = exp.Sub(this=number(row_count), expression=column("suppressed_rows", "anon_summaries"))
+    for index, bound in enumerate(criteria.bounds):
+        if bound.measure.is_mean:
+            is_within = passing(bound, column(f"worst_{index}", "anon_summaries"))
+            rows = case(f.coalesce(is_within, exp.true()), number(0), published.copy())
+            yield aliased(rows, f"violating_{index}")
+            model = next(place for place, each in enumerate(criteria.models) if bound in each.bounds)
+            yield aliased(rows.copy(), f"blocked_{model}")
 
 
 def judged_cells(encoding: Encoding, levels: Levels) -> Step:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from operator import ge, le, lt
 
 from sqlglot import exp
 
@@ -82,8 +81,8 @@ def measure_of(encoding: Encoding, bound: Bound) -> exp.Expr:
 
 def passing(bound: Bound, value: exp.Expr) -> exp.Expr:
     """Return whether a value keeps a bound."""
-    compared: exp.Expr = {">=": ge, "<=": le, "<": lt}[bound.comparison](value, bound.threshold)
-    return compared
+    comparison = {">=": exp.GTE, "<=": exp.LTE, "<": exp.LT}[bound.comparison]
+    return comparison(this=value, expression=exp.convert(bound.threshold))
 
 
 def by_key(

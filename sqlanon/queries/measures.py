@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.model.criteria import CLASS_SIZE, Bound, Measure
 from sqlanon.queries import taxonomies
-from sqlanon.queries.kit.macros import cast_value, exact_text, table_call, text
+from sqlanon.queries.kit.macros import cast_value, exact_text, scalar_call, table_call, text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -179,6 +179,10 @@ def _measured(
         assert classes.row_weight is not None
         before = table if comparison.labelled_source is None else comparison.labelled_source
         arguments = [before.copy(), string(classes.row_weight)]
+    elif measure.of_all is not None:
+        sizes = table_call("class_sizes", table, keys)
+        value = scalar_call(measure.of_all, column("class_size"), exp.convert(measure.argument))
+        return select([aliased(value, "attained")], subquery(sizes, "anon_sizes"))
     elif measure.view == "attacker":
         assert isinstance(measure.argument, tuple)
         arguments = [_map({name: number(probability) for name, probability in measure.argument})]

@@ -342,8 +342,11 @@ def _strictness(encoding: Encoding, node: list[exp.Expr]) -> list[exp.Expr]:
 
 def mean_of(encoding: Encoding, bound: Bound, among: exp.Expr | None = None) -> exp.Expr:
     """Aggregate the mean over the rows of all classes, or ``among`` some; NULL without rows."""
-    sums = [measure_of(encoding, bound), column(CLASS_ROWS)]
-    return scalar_call("mean_of_rows", *(each if among is None else case(among.copy(), each) for each in sums))
+    sums = [column(CLASS_ROWS)] if bound.measure.of_all else [measure_of(encoding, bound), column(CLASS_ROWS)]
+    sums = [each if among is None else case(among.copy(), each) for each in sums]
+    if bound.measure.of_all is None:
+        return scalar_call("mean_of_rows", *sums)
+    return scalar_call(bound.measure.of_all, *sums, exp.convert(bound.measure.argument))
 
 
 def worst_of(encoding: Encoding, bound: Bound, among: exp.Expr | None = None) -> exp.Expr:

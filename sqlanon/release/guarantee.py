@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sqlanon.model.destination import DELTA, ICEBERG
-from sqlanon.model.mean_risks import MeanModel
+from sqlanon.model.mean_risks import MeanModel, PopulationUniqueness
 from sqlanon.model.names import enumerated, in_quotes
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy.policy_parts import Earlier
@@ -215,7 +215,8 @@ def _not_covered(policy: Policy) -> tuple[str, ...]:
             "m-concealing is a mean over what an attacker may know: one who knows more may be certain to find a row"
         )
     for model in (each for each in policy.privacy if isinstance(each, MeanModel)):
-        lines.append(f"{model} is a mean over all published rows, and bounds no single one")
+        kind = "an estimate from" if isinstance(model, PopulationUniqueness) else "a mean over"
+        lines.append(f"{model} is {kind} all published rows, and bounds no single one")
     if policy.weighs_risks:
         lines.append(
             "individual risks are estimates from weights, and no bounds; one who knows that a person is in the sample "

@@ -1,5 +1,6 @@
 """Bounds on the mean risk of published rows: the best node, the largest k, and what is refused."""
 
+import math
 from typing import Any
 
 import pytest
@@ -132,6 +133,78 @@ def test_a_changed_release_is_found(session: sa.Session) -> None:
     session.connection.execute("CREATE TABLE changed AS FROM people")
     found = session.verify("changed", asked, without_provenance=True, strict=False)
     assert found.shortfalls == ("sample uniqueness (at most 0.2): attained 0.666667",)
+
+
+LABELS = {
+    "age": ["age", "age // 2", "age // 6", "0"],
+    "sex": ["sex", "'*'"],
+}
+
+
+def uniqueness(connection: Any, node: dict[str, int], people: int, kept: int = 1) -> float | None:
+    """What the macro estimates from the classes of a node with some rows at least."""
+    labels = ", ".join(f"{LABELS[name][level]} AS {name}" for name, level in node.items())
+    connection.execute(
+        f"CREATE OR REPLACE TEMP TABLE labelled AS WITH rows AS (SELECT {labels} FROM sample) "
+        f"FROM rows QUALIFY count(*) OVER (PARTITION BY {', '.join(node)}) >= {kept}"
+    )
+    query = "SELECT estimate / ? FROM anon.population_uniques('labelled', ?, ?)"
+    [found] = connection.execute(query, [people, [*node], people]).fetchall()
+    return found[0]  # type: ignore[no-any-return]
+
+
+SAMPLE = """
+CREATE TABLE sample AS
+SELECT 1 + (i * 7919) % 101 % 12 AS age, ['u', 'v', 'w'][1 + (i * 31) % 7 % 3] AS sex
+FROM range(60) AS _ (i)
+"""
+WIDE: dict[str, Any] = {
+    "quasi_identifiers": ["age", "sex"],
+    "taxonomies": {"age": {"kind": "intervals", "widths": [2, 6]}, "sex": "flat"},
+    "quality": sa.LM(),
+}
+
+
+@pytest.mark.parametrize(("people", "at_most"), [(200, 0.05), (5000, 0.1)])
+def test_uniques_of_the_population_are_estimated_at_each_node(people: int, at_most: float) -> None:
+    model = sa.PopulationUniqueness(at_most, people)
+    with sa.connect(threads=1) as session:
+        session.install()
+        session.connection.execute(SAMPLE)
+        for limit, k in ((0.0, 1), (0.5, 2)):
+            others = [sa.KAnonymity(k)] if k > 1 else []
+            asked = sa.Policy(**WIDE, privacy=[model, *others], suppression_limit=limit)
+            nodes = session.lattice("sample", asked).to_pylist()
+            for row in nodes:
+                worst = row["models"][0]["worst"]
+                estimate = uniqueness(session.connection, dict(row["node"]), people, k)
+                assert worst == (math.inf if estimate is None else pytest.approx(estimate, abs=1e-12))
+                assert row["satisfies"] == (row["suppressed_rows"] <= 60 * limit and worst <= at_most)
+                assert row["best_k"] is None
+            release = session.anonymize("sample", asked, into="made", replace=True)
+            best = min(row["loss"] for row in nodes if row["satisfies"])
+            assert release.report.loss == pytest.approx(best)
+            assert session.verify("made", asked).met
+
+
+def test_estimates_can_rise_when_a_node_is_generalized() -> None:
+    """Classes of three and of two rows become one: no node says anything about another."""
+    sizes = [3, 2, 4, 1, 1, 2, 1, 4, 2, 2, 2, 4]
+    rows = [[str(age), "0" if age < 2 else str(age), "*"] for age in range(len(sizes))]
+    model = sa.PopulationUniqueness(0.03, 60)
+    asked = sa.Policy(quasi_identifiers=["age"], privacy=[model], taxonomies={"age": sa.Taxonomy.from_rows(rows)})
+    with sa.connect(threads=1) as session:
+        ages = [str(age) for age, size in enumerate(sizes) for _ in range(size)]
+        session.connection.execute("CREATE TABLE people AS SELECT unnest(?) AS age", [ages])
+        found = session.lattice("people", asked).to_pylist()
+        assert [row["models"][0]["worst"] for row in found] == pytest.approx([0.0288943433, 0.0336049547, 0])
+        assert [row["satisfies"] for row in found] == [True, False, True]
+        with pytest.raises(sa.PolicyError, match="needs monotonic models, which population uniqueness"):
+            asked.changed({"search": "ola"})
+        with pytest.raises(sa.PolicyError, match="of a sample of these people, and the table has 28 rows"):
+            session.anonymize("people", asked.changed({"privacy": [sa.PopulationUniqueness(0.5, 27)]}), into="made")
+        with pytest.raises(sa.PolicyError, match="masked rows are in no class of its sample"):
+            asked.changed({"suppression": "mask"})
 
 
 @pytest.mark.parametrize(

@@ -205,6 +205,8 @@ class TestModels:
             (lambda: sa.SampleUniqueness(1), "at_most: "),
             (lambda: sa.SampleUniqueness(-0.1), "at_most: "),
             (lambda: sa.AverageRisk(0), "at_most: "),
+            (lambda: sa.PopulationUniqueness(0.1, 0), "population: "),
+            (lambda: sa.PopulationUniqueness(0.1, 1e6), "population: "),
             (lambda: sa.AverageRisk(float("nan")), "at_most: "),
             (lambda: sa.DeltaPresence(-0.1, 1, "everyone"), "minimum: "),
             (lambda: sa.DeltaPresence(0, 1.1, "everyone"), "maximum: "),
@@ -237,6 +239,7 @@ class TestModels:
             (sa.NoAttack(300, 4), sa.NoAttack(50, 10)),
             (sa.SampleUniqueness(0), sa.SampleUniqueness(0.1)),
             (sa.AverageRisk(0.1), sa.AverageRisk(0.2)),
+            (sa.PopulationUniqueness(0.1, 900), sa.PopulationUniqueness(0.2, 900)),
             (sa.DeltaPresence(0, 0.5, "everyone"), sa.DeltaPresence(0.1, 0.5, "everyone")),
             (sa.MConcealing(0.5, {"diagnosis": 0.1}), sa.MConcealing(0.4, {"diagnosis": 0.1}, "node")),
         ],
@@ -359,6 +362,7 @@ privacy = [
     {model = "sample-uniqueness", at_most = 0.05},
     {model = "average-risk", at_most = 0.2},
     {model = "individual-risk", at_most = 0.05, weight = "survey weight", estimator = "poisson"},
+    {model = "population-uniqueness", at_most = 0.01, population = 83000000},
 ]
 """
 
@@ -563,6 +567,7 @@ class TestToml:
                 sa.SampleUniqueness(0.05),
                 sa.AverageRisk(0.2),
                 sa.IndividualRisk(0.05, "survey weight", estimator="poisson"),
+                sa.PopulationUniqueness(0.01, 83_000_000),
             ],
         )
         assert found == expected

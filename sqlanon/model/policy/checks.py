@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from sqlanon.model.mean_risks import MeanModel
+from sqlanon.model.mean_risks import MeanModel, PopulationUniqueness
 from sqlanon.model.methods.cut_methods import TopDownSpecialization
 from sqlanon.model.methods.full_domain import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, FullDomain, LocalRecoding
 from sqlanon.model.names import folded
@@ -25,6 +25,7 @@ def contradictions(policy: PolicyFields) -> Iterable[str]:
     yield from _impossible_levels(policy)
     yield from _foreign_columns(policy)
     yield from _mixed_populations(policy)
+    yield from _masked_samples(policy)
     yield from _uncountable_individuals(policy)
     yield from _unweighed_risks(policy)
     yield from _unpublishable_pseudonyms(policy)
@@ -130,6 +131,12 @@ def _mixed_populations(policy: PolicyFields) -> Iterable[str]:
         yield "privacy models name several populations; a policy has one"
     if populations and policy.suppression == "mask":
         yield 'suppression "mask" cannot be combined with models of a population: masked rows match no class of it'
+
+
+def _masked_samples(policy: PolicyFields) -> Iterable[str]:
+    for model in (each for each in policy.privacy if isinstance(each, PopulationUniqueness)):
+        if policy.suppression == "mask":
+            yield f'suppression "mask" cannot be combined with {model}: masked rows are in no class of its sample'
 
 
 def _uncountable_individuals(policy: PolicyFields) -> Iterable[str]:

@@ -20,13 +20,13 @@ CASE
         THEN error(concat('column "', weight_name, '" is ', typeof(weight), ': a weight is a number above 0; cast it'))
     WHEN weight IS NULL
         THEN error(concat('column "', weight_name, '" is NULL in a row: every row needs a weight above 0'))
-    WHEN NOT coalesce(
-        isfinite(TRY_CAST(anon_helpers.as_read(weight) AS DOUBLE)) AND TRY_CAST(anon_helpers.as_read(weight) AS DOUBLE) > 0,
-        false
-    )
+    WHEN NOT coalesce(TRY_CAST(anon_helpers.as_read(weight) AS DOUBLE) BETWEEN 1e-300 AND 1e300, false)
         THEN error(concat('column "', weight_name, '" has a weight that is not a finite number above 0'))
     ELSE TRY_CAST(anon_helpers.as_read(weight) AS DOUBLE)
 END;
+
+-- guarded: tests/sql/71_survey.test
+-- no mutants of weight_sum < class_size * (1 - 1e-9): the bound is rounding
 
 -- The people that a class of a sample stands for. That a class stands for fewer people than it has rows is an error.
 --
@@ -101,6 +101,8 @@ CASE
     )
 END;
 
+-- guarded: tests/sql/71_survey.test
+
 -- A share that is given to a macro.
 --
 -- Returns: DOUBLE; an error that names it for what is not a number from 0 to 1.
@@ -143,6 +145,8 @@ FROM (
     FROM query_table(anon_helpers.as_source(classes))
 );
 
+-- guarded: tests/sql/71_survey.test
+
 -- A class by the texts of its keys, with NULL where a pattern has a blank.
 --
 -- Returns: VARCHAR[].
@@ -150,6 +154,8 @@ FROM (
 --   SELECT anon_helpers.blanked(['f', '10115'], [false, true]) AS texts;
 CREATE OR REPLACE MACRO anon_helpers.blanked(texts, blanks) AS
 list_transform(texts, lambda anon_text, anon_place: CASE WHEN NOT blanks[anon_place] THEN anon_text END);
+
+-- guarded: tests/sql/71_survey.test
 
 -- The patterns of blanks of classes: which keys are unknown.
 --
@@ -165,6 +171,8 @@ SELECT
         ELSE anon_blanks
     END AS anon_blanks
 FROM (SELECT DISTINCT anon_blanks FROM query_table(anon_helpers.as_source(cells)));
+
+-- guarded: tests/sql/71_survey.test
 
 -- The classes of a sample with the rows that each may equal if NULL fits every value, and the people that these stand for: a
 -- class fits another one if they agree in the keys that are known in both.
@@ -226,6 +234,8 @@ INNER JOIN (
 CREATE OR REPLACE MACRO anon_helpers.binomial_classes(classes) AS TABLE
 SELECT *, anon_helpers.negative_binomial_risk(anon_fitting_size, anon_fitting_people) AS anon_binomial_risk
 FROM query_table(anon_helpers.as_source(classes));
+
+-- guarded: tests/sql/71_survey.test
 
 -- Classes of a sample, with the people that they would have if the keys were independent, and how many of these are expected
 -- outside of the sample. NULL is a value, or it is left out of the keys that a class is expected by.
@@ -303,6 +313,8 @@ FROM (
     HAVING bool_or(anon_is_released)
 );
 
+-- guarded: tests/sql/71_survey.test
+
 -- The bracket of classes that were counted, see anon.global_risk.
 --
 -- Returns: the row of anon.global_risk.
@@ -330,6 +342,8 @@ FROM (
     FROM query_table(anon_helpers.as_source(classes))
 );
 
+-- guarded: tests/sql/71_survey.test
+
 -- Sizes of classes where NULL fits every value: how many rows each class may be of, those that agree in the keys that are
 -- known in both. Each row counts the others, so that sizes do not add up to the rows: do not take them for a promise, since
 -- somebody who knows the true values of a person may find fewer rows; see anon.matching_rows.
@@ -345,7 +359,7 @@ WITH anon_classes AS (
     SELECT
         COLUMNS(anon_helpers.listed(keys)),
         count(*) AS anon_class_size,
-        1 AS anon_population_size,
+        NULL AS anon_population_size,
         NULL AS anon_fitting_size,
         NULL AS anon_fitting_people
     FROM query_table(anon_helpers.as_source(source))
@@ -422,6 +436,8 @@ WITH anon_weighted AS (FROM anon_helpers.weighted_classes(source, keys, weight))
 anon_classes AS (FROM anon_helpers.risk_classes('anon_weighted', keys, TRUE))
 FROM anon_helpers.risk_sums('anon_classes');
 
+-- guarded: tests/sql/71_survey.test
+
 -- The greatest risk that rows may have so that a share of them is found at most: recode until no row has more. It is one of
 -- the risks of anon.individual_risk, the greatest with which `sum(least(risk, threshold))` over rows is the accepted number.
 -- If all rows together are found seldom enough it is the greatest risk there is, and no row is above it.
@@ -457,6 +473,8 @@ SELECT
     CAST(coalesce(sum(anon_rows) FILTER (WHERE anon_found > anon_accepted), 0) AS BIGINT) AS rows_above
 FROM anon_risks;
 
+-- guarded: tests/sql/71_survey.test
+
 -- The classes of a sample whose rows have more than a risk by one estimate at least, with both: what to recode first. Classes
 -- with most rows come first.
 --
@@ -480,6 +498,8 @@ SELECT
 FROM anon_helpers.risk_classes('anon_weighted', keys, TRUE)
 WHERE greatest(anon_binomial_risk, anon_poisson_risk) > anon_helpers.checked_share(at_most, 'at_most')
 ORDER BY anon_class_size DESC, greatest(anon_binomial_risk, anon_poisson_risk) DESC;
+
+-- guarded: tests/sql/71_survey.test
 
 -- The rows of a sample, each with its household, its weight, and the number and risk of its class, one of those that were
 -- counted. A household that is NULL is an error.
@@ -516,6 +536,9 @@ INNER JOIN (
     -- NULLs within rows are equal.
     ON anon_rows.anon_key = anon_numbered.anon_key;
 
+-- guarded: tests/sql/71_survey.test
+-- no mutants of risk < 1: risks of 1 are another case, and DuckDB 1.5 has no logarithm of 0
+
 -- An aggregate over the members of a household: the chance that one of them, at least, is found, if each is independently.
 --
 -- Returns: DOUBLE.
@@ -523,6 +546,8 @@ INNER JOIN (
 --   SELECT zip, anon_helpers.risk_of_any(1 / (1 + id)) AS risk FROM visits GROUP BY ALL ORDER BY zip ASC;
 CREATE OR REPLACE MACRO anon_helpers.risk_of_any(risk) AS
 CASE WHEN max(risk) >= 1 THEN 1.0 ELSE 1 - exp(sum(ln(CASE WHEN risk < 1 THEN 1 - risk ELSE 1.0 END))) END;
+
+-- guarded: tests/sql/71_survey.test
 
 -- The risk of all households of a sample, by single members, see anon.household_risk, and by all members together, see
 -- anon.household_key_risk: where weights differ by more than a factor of 2 within a household there is none of the latter.

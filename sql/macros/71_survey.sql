@@ -25,9 +25,6 @@ CASE
     ELSE TRY_CAST(anon_helpers.as_read(weight) AS DOUBLE)
 END;
 
--- guarded: tests/sql/71_survey.test
--- no mutants of weight_sum < class_size * (1 - 1e-9): the bound is rounding
-
 -- The people that a class of a sample stands for. That a class stands for fewer people than it has rows is an error.
 --
 -- A difference in the ninth digit is rounding.
@@ -341,8 +338,6 @@ FROM (
         CASE anon_fitting_size WHEN 1 THEN exp(-anon_unsampled) ELSE 0.0 END AS anon_poisson_unique
     FROM query_table(anon_helpers.as_source(classes))
 );
-
--- guarded: tests/sql/71_survey.test
 
 -- Sizes of classes where NULL fits every value: how many rows each class may be of, those that agree in the keys that are
 -- known in both. Each row counts the others, so that sizes do not add up to the rows: do not take them for a promise, since

@@ -2459,6 +2459,8 @@ CASE WHEN excess > 1e-9 THEN (excess - 1e-9) / (largest_excess + 1e-9) ELSE 0e0 
 CREATE OR REPLACE MACRO anon_helpers.certain_rows_of(class_size, kept, certain_share) AS
 CAST(coalesce(sum(CASE WHEN kept THEN ceil(class_size * certain_share) ELSE class_size END), 0) AS BIGINT);
 
+-- guarded: tests/sql/57_certain_rows.test
+
 -- The rows that every less general node suppresses at least if the mean over its published rows may be at_most: less general
 -- classes have no smaller sum, and a row adds at most 1 to it, so that without s rows the mean is (total - s) / (rows - s) or
 -- more.
@@ -4270,12 +4272,16 @@ ORDER BY left_out_share DESC, source_rows DESC, value ASC;
 
 -- Re-identification risk of a published table. Risks of an attacker who knows the quasi-identifiers.
 
+-- guarded: tests/sql/70_risk.test
+
 -- The mean over the rows of some classes of what a class is the sum of (an aggregate over classes).
 --
 -- Returns: DOUBLE; NULL without rows.
 -- Example:
 --   SELECT anon_helpers.mean_of_rows(1, class_size) AS average_risk FROM anon.class_sizes('visits', ['age']);
 CREATE OR REPLACE MACRO anon_helpers.mean_of_rows(total, class_size) AS CAST(sum(total) AS DOUBLE) / sum(class_size);
+
+-- guarded: tests/sql/70_risk.test
 
 -- The rows of a class that are alone in it.
 --
@@ -6101,6 +6107,8 @@ list_transform(
         )
     )[1]
 )[1];
+
+-- guarded: tests/sql/76_population_uniques.test
 
 -- Uniques in the population as a share of it, by the rule of anon.population_uniques (an aggregate over classes).
 --

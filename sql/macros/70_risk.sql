@@ -1,11 +1,15 @@
 -- Re-identification risk of a published table. Risks of an attacker who knows the quasi-identifiers.
 
+-- guarded: tests/sql/70_risk.test
+
 -- The mean over the rows of some classes of what a class is the sum of (an aggregate over classes).
 --
 -- Returns: DOUBLE; NULL without rows.
 -- Example:
 --   SELECT anon_helpers.mean_of_rows(1, class_size) AS average_risk FROM anon.class_sizes('visits', ['age']);
 CREATE OR REPLACE MACRO anon_helpers.mean_of_rows(total, class_size) AS CAST(sum(total) AS DOUBLE) / sum(class_size);
+
+-- guarded: tests/sql/70_risk.test
 
 -- The rows of a class that are alone in it.
 --

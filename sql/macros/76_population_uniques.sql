@@ -280,6 +280,8 @@ list_transform(
     )[1]
 )[1];
 
+-- guarded: tests/sql/76_population_uniques.test
+
 -- Uniques in the population as a share of it, by the rule of anon.population_uniques (an aggregate over classes).
 --
 -- Returns: DOUBLE; infinite without an estimate, NULL without rows.

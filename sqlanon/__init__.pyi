@@ -52,7 +52,11 @@ from sqlanon.model.privacy import (
     RecursiveCLDiversity as RecursiveCLDiversity,
     TCloseness as TCloseness,
 )
-from sqlanon.model.cost_benefit import NoAttack as NoAttack, PublisherPayout as PublisherPayout
+from sqlanon.model.cost_benefit import (
+    NoAttack as NoAttack,
+    Profitability as Profitability,
+    PublisherPayout as PublisherPayout,
+)
 from sqlanon.model.mean_risks import (
     AverageRisk as AverageRisk,
     PopulationUniqueness as PopulationUniqueness,

@@ -82,8 +82,9 @@ def attains(task: Task, node: Node, members: Rows, model: object) -> list[float]
             return [_size(task, members)]
         case sa.AlphaKAnonymity(column=column):
             return [_size(task, members), oracle.largest_share(_values(task, members, column))]
-        case sa.KMap():
-            return [_people(task, node, members)]
+        case sa.KMap() | sa.Profitability():
+            is_map = isinstance(model, sa.KMap)
+            return [_people(task, node, members) if is_map else _missing_payout(task, node, members, model)]
         case sa.DeltaPresence(minimum=minimum):
             presence = len(members) / _people(task, node, members)
             return [presence, presence, *([_absent_classes(task, node)] if minimum > 0 else [])]
@@ -156,7 +157,7 @@ def passes(attained: Sequence[float], model: object) -> list[bool]:
             | sa.IndividualRisk(at_most=bound)
         ):
             return [each <= bound * (1 + SLACK) for each in attained]
-        case sa.DeltaDisclosure(delta=bound):
+        case sa.DeltaDisclosure(delta=bound) | sa.Profitability(benefit=bound):
             return [first < bound * (1 - SLACK)]
         case sa.DeltaPresence(minimum=minimum, maximum=maximum):
             return [first >= minimum, attained[1] <= maximum, *(absent == 0 for absent in attained[2:])]
@@ -300,7 +301,9 @@ def measured(task: Task, node: Node) -> Measured:
         agreeing = (max(Counter(row[column] for row in members).values()) for members in kept)
         losses["classification_metric"] = 1 - sum(agreeing) / len(task.rows)
     if isinstance(task.policy.quality, sa.PublisherPayout):
-        losses["publisher_payout"] = _payout_missing(task, node, kept)
+        quality = task.policy.quality
+        missing = sum(len(members) * _missing_payout(task, node, members, quality) for members in kept)
+        losses["publisher_payout"] = missing + quality.benefit * suppressed
     return Measured(
         node=dict(node),
         class_count=len(groups),
@@ -431,15 +434,11 @@ def _loss(
             return losses[quality.measure]
 
 
-def _payout_missing(task: Task, node: Node, kept: Sequence[Rows]) -> float:
-    """What is missing to the benefit of all rows."""
-    benefit, taxonomies = task.policy.quality.benefit, {name: task.taxonomies[name] for name in node}
-    paid = 0.0
-    for members in kept:
-        for row in members:
-            lost = oracle.information_lost(taxonomies, node, row)
-            paid += oracle.payout(len(members), lost, task.policy.quality)
-    return benefit * len(task.rows) - paid
+def _missing_payout(task: Task, node: Node, members: Rows, model: Any) -> float:
+    """What a row of a class lacks to the benefit of its publisher."""
+    taxonomies = {name: task.taxonomies[name] for name in node}
+    lost = oracle.information_lost(taxonomies, node, members[0])
+    return model.benefit - oracle.payout(len(members), lost, model)
 
 
 def _k(policy: sa.Policy) -> int:

@@ -444,18 +444,6 @@ def payout(size: int, lost: float, model: Any) -> float:
     return model.benefit * (1 - lost) - (model.loss / size if attacked else 0)
 
 
-def payouts(rows: Rows, taxonomies: Taxonomies, node: Node, k: int, model: Any) -> list[float]:
-    """The payout of each row in a class of k or more."""
-    names = list(node)
-    sizes = Counter(tuple(row[name] for name in names) for row in generalize(rows, taxonomies, node))
-    found = []
-    for row, labelled in zip(rows, generalize(rows, taxonomies, node), strict=True):
-        size = sizes[tuple(labelled[name] for name in names)]
-        if size >= k:
-            found.append(payout(size, information_lost({name: taxonomies[name] for name in names}, node, row), model))
-    return found
-
-
 def information_lost(taxonomies: Taxonomies, node: Node, row: Row) -> float:
     """The logarithms of the values under the labels of a row, over those of all values (Wan et al. 2015)."""
     under = sum(

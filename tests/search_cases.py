@@ -109,9 +109,20 @@ def privacy_models(columns: Sequence[str] = SENSITIVE, *, individual: bool = Fal
         st.integers(2, 4).map(sa.KAnonymity),
         st.builds(sa.NoAttack, st.sampled_from([0, 1.5, 3]), st.sampled_from([0.75, 1, 2])),
         *(models_of(name) for name in columns),
-        *([] if individual else [population_models(), concealing_models(columns), mean_models()]),
+        *([] if individual else [population_models(), concealing_models(columns), mean_models(), payments()]),
     )
     return st.lists(model, min_size=1, max_size=3, unique_by=_kind)
+
+
+def payments() -> st.SearchStrategy[Any]:
+    """Classes of 3 are attacked or not by a hair; little information pays, or much."""
+    return st.builds(
+        sa.Profitability,
+        st.sampled_from([0.3, 3]),
+        st.sampled_from([0.1, 0.75]),
+        st.sampled_from([0.5, 2]),
+        st.sampled_from([0, 1, 7]),
+    )
 
 
 def models_of(column: str) -> st.SearchStrategy[Any]:

@@ -100,29 +100,29 @@ CASE WHEN leaf_count = 1 THEN 0.0 ELSE leaf_count / domain_size END;
 CREATE OR REPLACE MACRO anon_helpers.log_share_of(leaf_count, mean_log) AS
 CASE WHEN mean_log > 0 AND leaf_count > 1 THEN ln(leaf_count) / mean_log ELSE 0.0 END;
 
--- What a publisher may expect of a row: the benefit, without the information that its labels lose, and without the loss from an
--- attack. An adversary attacks if the gain over the rows of the class is above the cost, and finds the row with 1 / rows.
+-- What a publisher misses of the benefit of a row: the information that its labels lose, and the loss from an attack. An
+-- adversary attacks if the gain over the rows of the class is above the cost, and finds the row with 1 / rows.
 --
--- Returns: DOUBLE, at most the benefit.
+-- Returns: DOUBLE, at least 0; the payout of the row is the benefit without it.
 -- Source: Wan et al. 2015.
 -- Example:
---   SELECT anon_helpers.payout_of(50, 0.25, 300, 4, 1200, 300) AS payout;
-CREATE OR REPLACE MACRO anon_helpers.payout_of(class_size, log_share, gain, cost, benefit, loss) AS
-benefit * (1 - log_share) - CASE WHEN gain > cost * class_size THEN loss / class_size ELSE 0 END;
+--   SELECT 1200 - anon_helpers.missing_payout_of(50, 0.25, 300, 4, 1200, 300) AS payout;
+CREATE OR REPLACE MACRO anon_helpers.missing_payout_of(class_size, log_share, gain, cost, benefit, loss) AS
+benefit * log_share + CASE WHEN gain > cost * class_size THEN loss / class_size ELSE 0 END;
 
--- What is missing to the benefit of all rows: of a published row its benefit without its payout, of a suppressed one all
--- of its benefit (an aggregate over classes). Not monotonic in the node: attacks on larger classes stop to pay.
+-- What a publisher misses of the benefit of all rows: of a suppressed one everything (an aggregate over classes). Not
+-- monotonic in the node: attacks on larger classes stop to pay.
 --
 -- Returns: DOUBLE, at least 0; NULL without classes.
 -- Source: Wan et al. 2015; ARX, "Publisher payout (prosecutor)".
 -- Example:
---   SELECT anon_helpers.publisher_payout_of(class_size, class_size >= 2, 0.25, 300, 4, 1200, 300) AS lost
+--   SELECT anon_helpers.publisher_payout_of(class_size, class_size >= 2, 0.25, 300, 4, 1200, 300) AS missing
 --   FROM anon.class_sizes('visits', ['age']);
 CREATE OR REPLACE MACRO anon_helpers.publisher_payout_of(class_size, kept, log_share, gain, cost, benefit, loss) AS
-sum(class_size * (
-    benefit
-    - CASE WHEN kept THEN anon_helpers.payout_of(class_size, log_share, gain, cost, benefit, loss) ELSE 0 END
-));
+sum(class_size * CASE
+    WHEN kept THEN anon_helpers.missing_payout_of(class_size, log_share, gain, cost, benefit, loss)
+    ELSE benefit
+END);
 
 -- Mean loss per row of classes whose rows each lose `share`; a suppressed row loses 1 (an aggregate over
 -- classes; the row policy "real" of LM and NCP). Not monotonic in the node.
@@ -296,10 +296,10 @@ CROSS JOIN (
     FROM anon_informed
 ) AS anon_suppressed;
 
--- The loss of every label of every class at a node, in LM, in NCP and by logarithms: a row per class of the generalized source and
+-- The loss of every label of every class at a node, in LM and in NCP: a row per class of the generalized source and
 -- quasi-identifier. Classes are numbered.
 --
--- Returns: class BIGINT, class_size BIGINT, attribute VARCHAR, lm_share DOUBLE, ncp_share DOUBLE, log_share DOUBLE.
+-- Returns: class BIGINT, class_size BIGINT, attribute VARCHAR, lm_share DOUBLE, ncp_share DOUBLE.
 -- Example:
 --   FROM anon_helpers.label_losses('visits', MAP {'age': 1, 'sex': 1}) ORDER BY ALL;
 CREATE OR REPLACE MACRO anon_helpers.label_losses(source, node) AS TABLE
@@ -314,10 +314,7 @@ SELECT
     anon_labels.class_size,
     anon_labels.attribute,
     anon_helpers.lm_share_of(coalesce(anon_leaves.anon_leaf_count, 1), anon_heights.value_count) AS lm_share,
-    anon_helpers.ncp_share_of(coalesce(anon_leaves.anon_leaf_count, 1), anon_heights.value_count) AS ncp_share,
-    anon_helpers.log_share_of(
-        coalesce(anon_leaves.anon_leaf_count, 1), avg(ln(anon_heights.value_count)) OVER (PARTITION BY anon_labels.class)
-    ) AS log_share
+    anon_helpers.ncp_share_of(coalesce(anon_leaves.anon_leaf_count, 1), anon_heights.value_count) AS ncp_share
 FROM anon_helpers.class_labels(source, node) AS anon_labels
 INNER JOIN anon.taxonomy_heights() AS anon_heights ON anon_heights.attribute = anon_labels.attribute
 LEFT JOIN anon_leaves
@@ -325,17 +322,13 @@ LEFT JOIN anon_leaves
     AND anon_leaves.label IS NOT DISTINCT FROM anon_labels.label;
 
 -- The loss that each row of a class bears at a node: the mean over the quasi-identifiers of the loss of their
--- labels, in LM, in NCP and by logarithms; a row per class of the generalized source.
+-- labels, in LM and in NCP; a row per class of the generalized source.
 --
--- Returns: class_size BIGINT, lm_share DOUBLE, ncp_share DOUBLE, log_share DOUBLE.
+-- Returns: class_size BIGINT, lm_share DOUBLE, ncp_share DOUBLE.
 -- Example:
 --   FROM anon_helpers.class_losses('visits', MAP {'age': 1, 'sex': 1}) ORDER BY ALL;
 CREATE OR REPLACE MACRO anon_helpers.class_losses(source, node) AS TABLE
-SELECT
-    any_value(class_size) AS class_size,
-    avg(lm_share) AS lm_share,
-    avg(ncp_share) AS ncp_share,
-    avg(log_share) AS log_share
+SELECT any_value(class_size) AS class_size, avg(lm_share) AS lm_share, avg(ncp_share) AS ncp_share
 FROM anon_helpers.label_losses(source, node)
 GROUP BY class;
 
@@ -375,22 +368,68 @@ CREATE OR REPLACE MACRO anon.ncp(source, node, k) AS TABLE
 SELECT anon_helpers.mean_loss_of(class_size, class_size >= k, ncp_share) AS ncp
 FROM anon_helpers.class_losses(source, node);
 
--- What a publisher may expect of a source generalized to a node, without the rows in classes of fewer than k, against an
--- adversary who gains `gain` from a row that is found, and pays `cost` for an attack on it. Each row has the `benefit`,
--- less the information that its labels lose; one that is found costs the `loss`.
+-- What a publisher may expect of each row of a release with the labels of a node, by its class, against an adversary who gains
+-- `gain` from a row that is found, and pays `cost` for an attack on it. A row has the `benefit`, less the information that its
+-- labels lose; if it is found it costs the `loss`.
+--
+-- The sum of class_size * payout is that of the release: rows that were left out have none. Classes with a payout of 0 or
+-- less are not worth to be published.
+--
+-- How it goes. Each class gives a row per quasi-identifier, which finds the leaves under its label. Their logarithms, over
+-- the mean logarithm of all values, have the information loss as their mean.
 --
 -- Job: loss.
--- Returns: one row: payout DOUBLE, over all rows; lost DOUBLE, what is missing to rows * benefit.
+-- Returns: class_size BIGINT, information_loss DOUBLE, missing DOUBLE, what the payout lacks to the benefit, payout DOUBLE.
 -- Source: Wan et al. 2015; ARX, "Publisher payout (prosecutor)".
 -- Example:
---   FROM anon.publisher_payout('visits', MAP {'age': 1, 'sex': 0}, 2, 300, 4, 1200, 300);
-CREATE OR REPLACE MACRO anon.publisher_payout(source, node, k, gain, cost, benefit, loss) AS TABLE
-SELECT anon_rows * benefit - lost AS payout, lost
+--   WITH released AS (FROM anon.generalize('visits', MAP {'age': 1, 'sex': 0}))
+--   FROM anon.publisher_payout('released', MAP {'age': 1, 'sex': 0}, 300, 4, 1200, 300);
+CREATE OR REPLACE MACRO anon.publisher_payout(release, node, gain, cost, benefit, loss) AS TABLE
+WITH anon_classes AS (
+    SELECT row_number() OVER () AS anon_class, *
+    FROM (
+        SELECT anon.text_of(COLUMNS(map_keys(node))), count(*) AS anon_class_size
+        FROM query_table(anon_helpers.as_source(release))
+        GROUP BY ALL
+    )
+)
+SELECT
+    class_size,
+    information_loss,
+    anon_helpers.missing_payout_of(class_size, information_loss, gain, cost, benefit, loss) AS missing,
+    benefit - missing AS payout
 FROM (
     SELECT
-        sum(class_size) AS anon_rows,
-        anon_helpers.publisher_payout_of(class_size, class_size >= k, log_share, gain, cost, benefit, loss) AS lost
-    FROM anon_helpers.class_losses(source, node)
+        any_value(anon_labelled.anon_class_size) AS class_size,
+        avg(anon_helpers.log_share_of(
+            coalesce(anon_leaves.anon_leaf_count, CASE
+                WHEN anon_labelled.anon_label IS NULL THEN 1
+                ELSE error('the release has labels that their taxonomy does not have at the level of the node')
+            END),
+            anon_domains.anon_mean_log
+        )) AS information_loss
+    FROM (
+        FROM anon_classes UNPIVOT INCLUDE NULLS (
+            anon_label FOR anon_attribute IN (COLUMNS(* EXCLUDE (anon_class, anon_class_size)))
+        )
+    ) AS anon_labelled
+    CROSS JOIN (
+        SELECT CASE count(*)
+            WHEN len(map_keys(node)) THEN avg(ln(value_count))
+            ELSE error('the node has a quasi-identifier without a taxonomy: see anon.taxonomy_heights')
+        END AS anon_mean_log
+        FROM anon.taxonomy_heights()
+        WHERE list_contains(map_keys(node), attribute)
+    ) AS anon_domains
+    LEFT JOIN (
+        SELECT attribute, label, count(*) AS anon_leaf_count
+        FROM anon.taxonomy
+        WHERE level = node[attribute]
+        GROUP BY attribute, label
+    ) AS anon_leaves
+        ON anon_leaves.attribute = anon_labelled.anon_attribute
+        AND anon_leaves.label IS NOT DISTINCT FROM anon_labelled.anon_label
+    GROUP BY anon_labelled.anon_class
 );
 
 -- Geometric loss metric of a source generalized to a node: product(1 + L)^(1 / q) - 1 of the losses L of its q

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from sqlanon.model.criteria import CLASS_SIZE, Bound, at_least
+from sqlanon.model.criteria import CLASS_SIZE, TOLERANCE, Bound, Measure, at_least
 from sqlanon.model.lattice import ClassLoss, LossContext, NodeSummary, Table
 from sqlanon.model.policy_value import Number, PolicyValue, failed_checks, kind_of
 from sqlanon.model.privacy import MOST, PrivacyModel
@@ -78,6 +78,37 @@ class Figures(PolicyValue):
     def figures(self) -> tuple[float, float, float, float]:
         """Gain, cost, benefit and loss, the arguments of macros."""
         return self.gain, self.cost, self.benefit, self.loss
+
+
+@kind_of("privacy")
+class Profitability(Figures, PrivacyModel):
+    """Every class pays its publisher: the payout of its rows, by four figures, is above 0.
+
+    The payout of a row is ``benefit`` (1 - information loss), less ``loss`` / rows of its class where an attack pays a
+    rational adversary: where ``gain`` / rows is above ``cost``. The information loss is the sum over quasi-identifiers
+    of ln(values under its label), over the sum of ln(values of the taxonomy), in [0, 1]. It is a promise about a
+    rational adversary with these figures, as :class:`NoAttack` is, and a weaker one: attacks may pay.
+
+    Rows without any information are never published. Not monotonic, even without suppression: information is lost on
+    the way up, and attacks cease to pay. It is defined for the labels of one node, and counts rows.
+    """
+
+    definition: ClassVar[str] = "Wan et al. 2015, the publisher's payoff is positive, with the prosecutor's n"
+    monotonic_without_suppression: ClassVar[bool] = False
+    model: Literal["profitability"] = "profitability"
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        argument = tuple(zip(Figures.model_fields, self.figures, strict=True))
+        measure = Measure(
+            "missing_payout", None, argument, "labels", "missing_payout_of", ("publisher_payout", "missing")
+        )
+        # A payout that is 0 up to rounding is not above 0.
+        return (Bound(measure, "<", self.benefit, self.benefit * (1 - TOLERANCE)),)
+
+    def __str__(self) -> str:
+        gain, cost, benefit, loss = self.figures
+        return f"profitable classes (gain = {gain:g}, cost = {cost:g}, benefit = {benefit:g}, loss = {loss:g})"
 
 
 @kind_of("quality")

@@ -22,7 +22,16 @@ Comparison = Literal[">=", "<=", "<"]
 Grain = Literal["class", "node"]
 
 View = Literal[
-    "size", "values", "shares", "sized shares", "ordered", "hierarchical", "attacker", "population", "sample"
+    "size",
+    "values",
+    "shares",
+    "sized shares",
+    "ordered",
+    "hierarchical",
+    "attacker",
+    "population",
+    "sample",
+    "labels",
 ]
 """The view of a class that a measure takes:
 
@@ -32,7 +41,8 @@ View = Literal[
 - ``ordered``, ``hierarchical``: the values in their order, and the labels above them;
 - ``attacker``: the possible knowledge of an attacker about each row;
 - ``population``: the people that the class matches there;
-- ``sample``: its rows and their weights, and the weights of the labels at the node.
+- ``sample``: its rows and their weights, and the weights of the labels at the node;
+- ``labels``: its rows, and what its labels lose at a node.
 """
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from sqlanon.errors import PolicyError
+from sqlanon.model.cost_benefit import Profitability
 from sqlanon.model.mean_risks import MeanModel
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import MConcealing, PopulationModel, TCloseness
@@ -164,6 +165,8 @@ def _unfit_models(policy: Policy) -> Iterator[str]:
             yield f'{model}: grain "node" gives up a whole partition for one class; take "class"'
         elif isinstance(model, MeanModel):
             yield f"{model} gives up a whole partition if the mean of all published rows is too large"
+        elif isinstance(model, Profitability):
+            yield f"{model}: classes are counted without what their labels lose"
         elif isinstance(model, TCloseness) and model.distance == "ordered":
             yield (
                 f"{model}: a new value moves all distances, those of classes that are published too; "

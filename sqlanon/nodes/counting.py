@@ -58,7 +58,7 @@ class NodeCounter:
     def show(self, nodes: Sequence[Levels]) -> None:
         """Send the statements of a search over cells without rows, for a dry run to show."""
         source, _ = next(self._roll_ups.prepared_statements(nodes[:1]))
-        if not self._engine.is_far(source.cells.table):
+        if not self._engine.is_far(source.cells.table) and not self.table.encoding.of_labels:
             self.prepared_summaries(source, nodes, "counts")
         self._counted(source, nodes, "everything")
 
@@ -66,7 +66,8 @@ class NodeCounter:
         if self._engine.is_far(source.cells.table):
             together = batches(nodes, min(FAR_NODES, self._engine.most_rows_from_far()))
             return [each for few in together for each in self._spelled(source, few, asked)]
-        if asked == "counts" or not self.table.encoding.label_losses:
+        encoding = self.table.encoding
+        if not encoding.of_labels and (asked == "counts" or not encoding.label_losses):
             # Grouping by a word of zeros takes time, too, so nodes with equal words are counted together.
             alike = sorted(nodes, key=lambda levels: words_of([self._masks(levels)])) if source.is_big else nodes
             together = batches(alike, PREPARED_NODES if source.is_big else len(nodes))

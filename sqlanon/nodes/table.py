@@ -16,6 +16,7 @@ from sqlanon.model.lattice import LevelLosses, LossContext
 from sqlanon.model.mean_risks import PopulationUniqueness
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import PrivacyModel
+from sqlanon.model.quality import LOG_SHARE
 from sqlanon.queries import summaries as evaluate
 from sqlanon.queries import taxonomies
 from sqlanon.queries.coded_labels import (
@@ -208,7 +209,8 @@ def encode_taxonomies(engine: Compute, encoding: Encoding) -> Encoding:
     engine.drop(CODED_LABELS)
     for statement in value_types(encoding):
         engine.execute(statement, "types of values")
-    return _with_loss_steps(engine, encoding, [name for name in encoding.label_losses if name in LABEL_LOSSES])
+    looked_at = dict.fromkeys((*encoding.label_losses, *([LOG_SHARE] if encoding.of_labels else [])))
+    return _with_loss_steps(engine, encoding, [name for name in looked_at if name in LABEL_LOSSES])
 
 
 def _with_loss_steps(engine: Compute, encoding: Encoding, measures: Sequence[str]) -> Encoding:

@@ -224,6 +224,11 @@ class Encoding:
         measures = dict.fromkeys((*bounded, self.criteria.loss_measure))
         return tuple(measure for measure in measures if measure is not None and measure.view != "size")
 
+    @cached_property
+    def of_labels(self) -> tuple[Measure, ...]:
+        """The measures that look at what the labels of a class lose."""
+        return tuple(measure for measure in self.measures if measure.view == "labels")
+
     def bounds_on(self, shown: ShownValues) -> list[Bound]:
         """Return the bounds that shown values must keep in the joint classes that a release shows."""
         own = (bound for bound in self.criteria.class_bounds if bound.measure.column == shown.bounded)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -55,6 +55,7 @@ class Grouping:
     proving: bool = False  # whether classes have certainties about less general nodes
     measured_from: int = 1  # the rows from which the values of a class are measured
     gaps: bool = False  # whether cells may lack values
+    levels: Sequence[Levels] = ()  # of its nodes, where they are known
 
     def columns(self, table: str | None = None) -> list[exp.Expr]:
         return [column(key, table) for key in self.keys]
@@ -94,7 +95,7 @@ def by_key(
     measures need.
     """
     masks: dict[int, exp.Expr] = {word: number(mask) for word, mask in encoding.keys.node_masks(levels).items()}
-    return _masked(encoding, masks, cells, carried=carried)
+    return replace(_masked(encoding, masks, cells, carried=carried), levels=(levels,))
 
 
 def by_any_key(encoding: Encoding, cells: Relation, words: Sequence[int], before: int) -> Grouping:
@@ -106,7 +107,7 @@ def by_any_key(encoding: Encoding, cells: Relation, words: Sequence[int], before
 def by_keys(encoding: Encoding, batch: Sequence[Levels], cells: Relation | None = None) -> Grouping:
     """Group all cells at all nodes of a batch, with the node as a further key: one plan and one pass."""
     words, nodes = masked_nodes(encoding, batch)
-    return _by_node(encoding, words, nodes, cells)
+    return replace(_by_node(encoding, words, nodes, cells), levels=batch)
 
 
 def masked_nodes(encoding: Encoding, batch: Sequence[Levels]) -> tuple[list[int], exp.Values]:

@@ -13,7 +13,7 @@ from sqlanon.model.quality import LM, LOG_SHARE
 from sqlanon.queries.class_measures import KEPT
 from sqlanon.queries.coded_labels import INFORMATION, label_bits
 from sqlanon.queries.encoding import Encoding
-from sqlanon.queries.grouping import CLASS_WEIGHT, NODE
+from sqlanon.queries.grouping import CLASS_ROWS, CLASS_WEIGHT, NODE, Grouping, as_measure
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import (
     added,
@@ -60,12 +60,12 @@ class LabelLosses:
             if len(losses) == 1 and (loss := losses.pop()) is not None:
                 self._alike[position] = loss
 
-    def beside(self, classes: exp.Query) -> exp.Query:
-        """Replace the keys of classes by the losses of their labels, unless earlier releases need the keys."""
+    def beside(self, classes: exp.Query, *, keeps_keys: bool = False) -> exp.Query:
+        """Replace the keys of classes by the losses of their labels, unless they or earlier releases need the keys."""
         if not self._wanted:
             return classes
         encoding = self._encoding
-        keys = encoding.word_columns if encoding.spec.earlier is None else ()
+        keys = encoding.word_columns if encoding.spec.earlier is None and not keeps_keys else ()
         shown = [name for name in classes.named_selects if name not in keys]
         # The bits of labels with different losses, which are compared step by step.
         masks = {
@@ -178,6 +178,21 @@ class LabelLosses:
         """Return whether losses of labels at a level have more steps than a query spells out."""
         varies = self._encoding.loss_varies(measure, position, depth)
         return varies and (measure, position, depth) not in self._encoding.loss_steps
+
+
+def with_measures_of_labels(grouping: Grouping, classes: exp.Select) -> exp.Select:
+    """Add measures by what labels lose to the classes of known nodes, which have keys."""
+    encoding = grouping.encoding
+    assert grouping.levels
+    labelled = LabelLosses(encoding, grouping.levels, (LOG_SHARE,)).beside(classes, keeps_keys=True)
+    query = select(map(column, classes.named_selects), subquery(labelled, "anon_valued"))
+    for measure in encoding.of_labels:
+        assert measure.of_class is not None
+        assert isinstance(measure.argument, tuple)
+        figures = (number(figure) for _, figure in measure.argument)
+        value = scalar_call(measure.of_class, column(CLASS_ROWS), column(f"anon_{LOG_SHARE}"), *figures)
+        query = query.select(as_measure(grouping, measure, value), copy=False)
+    return query
 
 
 def in_units(loss: exp.Expr, share: float) -> exp.Expr:

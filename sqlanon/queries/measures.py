@@ -47,6 +47,7 @@ class Comparison:
     source: exp.Expr | None = None  # the table that it was made from; None compares it with itself
     population: exp.Expr | None = None  # with quasi-identifiers spelled as in the table
     labelled_source: exp.Expr | None = None  # the table before suppression; None for the table itself
+    node: Mapping[str, int] | None = None  # of its labels; None for values as they are
 
 
 def attained(table: exp.Expr, classes: MeasuredClasses, bound: Bound, comparison: Comparison) -> exp.Query:
@@ -56,7 +57,10 @@ def attained(table: exp.Expr, classes: MeasuredClasses, bound: Bound, comparison
     if classes.individual is not None:
         table = _once_each(table, classes, measure)
         source = _once_each(source, classes, measure, of_classes=False)
-    call = _measured(table, source.copy(), classes, bound, comparison)
+    if measure.view == "labels":
+        call = _of_labels(table, classes, measure, comparison.node)
+    else:
+        call = _measured(table, source.copy(), classes, bound, comparison)
     return taxonomies.at(call, comparison.taxonomy)
 
 
@@ -192,6 +196,17 @@ def _measured(
         arguments += [] if measure.argument is None else [exp.convert(measure.argument)]
     measured = subquery(table_call(macro, table, keys, *arguments), "anon_measured")
     return exp.select(aliased(column(result), "attained")).from_(measured)
+
+
+def _of_labels(
+    table: exp.Expr, classes: MeasuredClasses, measure: Measure, node: Mapping[str, int] | None
+) -> exp.Query:
+    """Call a macro that measures each class by its labels, which are values if no node is given."""
+    assert isinstance(measure.argument, tuple)
+    macro, result = measure.of_table
+    levels = level_map(node or dict.fromkeys(classes.quasi_identifiers, 0))
+    measured = table_call(macro, table, levels, *(number(figure) for _, figure in measure.argument))
+    return select([aliased(exp.Max(this=column(result)), "attained")], subquery(measured, "anon_measured"))
 
 
 def _is_masked(quasi_identifiers: Sequence[str]) -> exp.Expr:

@@ -49,7 +49,7 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
-from sqlanon.queries.label_losses import LabelLosses
+from sqlanon.queries.label_losses import LabelLosses, with_measures_of_labels
 from sqlanon.queries.recodings import Recoding
 
 CERTAINLY_KEPT = "anon_certainly_kept"
@@ -67,8 +67,18 @@ def judged_classes(grouping: Grouping, *, with_keys: bool = True) -> exp.Select:
     sizes = [int(bound.required) for bound in criteria.certain_bounds if bound.measure == CLASS_SIZE]
     least = 1 if criteria.counts_individuals else max(sizes, default=1)
     with_keys = with_keys or grouping.encoding.spec.earlier is not None
-    classes = class_relation(grouping, with_keys=with_keys, proving=True, measured_from=least)
+    classes = _measured(grouping, with_keys=with_keys, proving=True, measured_from=least)
     return beside_hidden(grouping, classes)
+
+
+def _measured(
+    grouping: Grouping, *, with_keys: bool = True, proving: bool = False, measured_from: int = 1
+) -> exp.Select:
+    """Select the classes of a grouping with all measures, those of the labels of its nodes, too."""
+    by_labels = bool(grouping.encoding.of_labels)
+    with_keys = with_keys or by_labels
+    classes = class_relation(grouping, with_keys=with_keys, proving=proving, measured_from=measured_from)
+    return with_measures_of_labels(grouping, classes) if by_labels else classes
 
 
 def level_losses(encoding: Encoding) -> exp.Query:
@@ -106,7 +116,7 @@ def classes_and_summaries(encoding: Encoding, batch: Sequence[Levels], row_count
     losses = LabelLosses(encoding, batch, encoding.label_losses)
 
     def measured(grouping: Grouping) -> exp.Select:
-        return beside_hidden(grouping, class_relation(grouping, with_keys=True, proving=True))
+        return beside_hidden(grouping, _measured(grouping, proving=True))
 
     classes = losses.beside(of_all_nodes(encoding, batch, None, measured, apart=False))
     summary = _Summary(encoding, losses, "everything", row_count, None)
@@ -166,8 +176,7 @@ def attained(grouping: Grouping) -> exp.Query:
         aliased(worst_of(encoding, bound, column(KEPT)), f"attained_{index}")
         for index, bound in enumerate(encoding.criteria.bounds)
     ]
-    classes = class_relation(grouping, with_keys=encoding.spec.earlier is not None)
-    classes = beside_hidden(grouping, classes)
+    classes = beside_hidden(grouping, _measured(grouping, with_keys=encoding.spec.earlier is not None))
     return select(columns, subquery(_judged(encoding, classes, {KEPT}), "anon_judged"))
 
 
@@ -176,7 +185,7 @@ def kept_keys(grouping: Grouping) -> exp.Select:
     columns = grouping.columns() or [aliased(exp.true(), ALL_ROWS)]
     if grouping.encoding.spec.earlier is not None:
         columns.append(column(WITHHELD))
-    classes = beside_hidden(grouping, class_relation(grouping, with_keys=True))
+    classes = beside_hidden(grouping, _measured(grouping))
     judged = _judged(grouping.encoding, classes, {KEPT})
     return select(columns, subquery(judged, "anon_judged")).where(column(KEPT), copy=False)
 

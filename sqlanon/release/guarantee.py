@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from sqlanon.model.cost_benefit import NoAttack, Profitability
 from sqlanon.model.destination import DELTA, ICEBERG
 from sqlanon.model.mean_risks import MeanModel, PopulationUniqueness
 from sqlanon.model.names import enumerated, in_quotes
@@ -222,6 +223,8 @@ def _not_covered(policy: Policy) -> tuple[str, ...]:
             "individual risks are estimates from weights, and no bounds; one who knows that a person is in the sample "
             "finds the row among those of its class"
         )
+    for rational in (each for each in policy.privacy if isinstance(each, NoAttack | Profitability)):
+        lines.append(f"{rational}: it is about a rational adversary with these figures, who attacks one row at a time")
     if any(isinstance(model, DeltaPresence) for model in policy.privacy):
         lines.append("δ-presence says nothing of people whose rows were suppressed")
     return tuple(lines)

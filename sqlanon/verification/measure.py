@@ -45,6 +45,7 @@ class Beside:
     labelled_source: exp.Expr | None = None
     with_unpublished: exp.Expr | None = None  # the rows with the columns of individuals and of weights for risks
     enums: Mapping[str, str] = field(default_factory=dict)  # the source's ENUM types, which order its values
+    node: Mapping[str, int] | None = None  # of its labels
 
 
 def beside_release(
@@ -60,6 +61,8 @@ def beside_release(
             f'the population "{policy.population}" cannot be compared with a release whose node is not known: '
             "it has no provenance"
         )
+    if node is None and any(bound.measure.view == "labels" for bound in policy.criteria.bounds):
+        raise PolicyError("what labels lose is not known of a release whose node is not: it has no provenance")
     population = resolve_population(engine, policy)
     relation: exp.Expr | None = None
     columns: list[SourceColumn] = []
@@ -99,7 +102,7 @@ def measured_beside(
         for column in columns
         if column.name in policy.protected_columns and column.traits.is_enum
     }
-    return Beside(source=source, population=people, labelled_source=labelled, enums=enums)
+    return Beside(source=source, population=people, labelled_source=labelled, enums=enums, node=node)
 
 
 def measure_source(engine: Engine, source: ResolvedSource, policy: Policy) -> Measurement:
@@ -127,7 +130,7 @@ def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Besid
         notes.insert(0, ROWS_COUNTED.format(policy.individual))
     population = resolve_population(engine, policy) if beside.population is None else beside.population
     classes = MeasuredClasses(policy.quasi_identifiers, individual, policy.row_weight)
-    comparison = Comparison(engine.taxonomy, beside.source, population, beside.labelled_source)
+    comparison = Comparison(engine.taxonomy, beside.source, population, beside.labelled_source, beside.node)
     relation = queries.as_enums(relation, beside.enums)
     risks = engine.fetch(queries.risks(table.relation, policy.quasi_identifiers), "measure the risks")[0]
     counts_rows = policy.individual is not None and individual is None

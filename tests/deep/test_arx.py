@@ -205,3 +205,27 @@ def test_the_payout_of_a_publisher_against_whom_no_attack_pays_is_that_of_arx(
     assert tuple(report.node.values()) == node
     assert report.suppressed_rows == suppressed
     assert report.loss == pytest.approx(lost, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("figures", "node", "suppressed", "lost"),
+    [
+        ((300, 4, 1200, 300), (0, 0, 0, 0, 0), 0, 1_805_100),
+        ((50, 10, 100, 300), (0, 1, 0, 0, 0), 2578, 682_549.00143),
+    ],
+)
+def test_the_classes_that_pay_their_publisher_are_those_of_arx(
+    session: sa.Session, tmp_path: Path, figures: tuple[float, ...], node: Node, suppressed: int, lost: float
+) -> None:
+    policy = sa.Policy(
+        quasi_identifiers=PAID,
+        rest="identifier",
+        privacy=[sa.Profitability(*figures)],
+        quality=sa.PublisherPayout(*figures),
+        suppression_limit=1,
+        node=dict(zip(PAID, node, strict=True)),
+    )
+    report = session.anonymize("adult", policy, into=tmp_path / "arx.parquet").report
+    assert report.suppressed_rows == suppressed
+    assert report.loss == pytest.approx(lost, rel=1e-11)
+    assert session.verify(tmp_path / "arx.parquet", policy).shortfalls == ()

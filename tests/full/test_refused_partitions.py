@@ -30,7 +30,13 @@ class TestFits:
         individuals = sa.Policy(**{**dict(POLICY), "individual": "id"})
         population = sa.Policy(**{**dict(POLICY), "privacy": [sa.KMap(3, "everyone")]})
         means = sa.Policy(**{**dict(POLICY), "privacy": [sa.SampleUniqueness(0.1)]})
-        for policy, reason in ((individuals, 'individual "id"'), (population, "k-map"), (means, "sample uniqueness")):
+        payout = sa.Policy(**{**dict(POLICY), "privacy": [sa.Profitability(300, 4, 1200, 300)]})
+        for policy, reason in (
+            (individuals, 'individual "id"'),
+            (population, "k-map"),
+            (means, "sample uniqueness"),
+            (payout, "profitable classes"),
+        ):
             with pytest.raises(sa.PolicyError, match=reason):
                 session.partitions.fit(HISTORY, policy, tmp_path / "visits.fit")
         assert list(tmp_path.iterdir()) == []

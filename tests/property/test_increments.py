@@ -123,7 +123,7 @@ def models(*columns: str) -> st.SearchStrategy[list[Any]]:
     """The models that can be applied to partitions."""
 
     def fits(found: list[Any]) -> bool:
-        refused = sa.KMap | sa.DeltaPresence | MEANS
+        refused = sa.KMap | sa.DeltaPresence | sa.Profitability | MEANS
         return not any(
             isinstance(model, refused)
             or getattr(model, "grain", "class") == "node"

@@ -157,7 +157,8 @@ def policies(
         row_weight=row_weight,
         individual=individual,
     )
-    suppression = "drop" if policy.population or policy.weighs_risks else draw(st.sampled_from(["drop", "mask"]))
+    is_kept = policy.population or policy.weighs_risks or any(isinstance(each, sa.Profitability) for each in models)
+    suppression = "drop" if is_kept else draw(st.sampled_from(["drop", "mask"]))
     search = draw(st.sampled_from([name for name in get_args(AlgorithmName) if is_sound(name, policy)]))
     searched: dict[str, Any] = {"search": search}
     if search == "inverse-ola":

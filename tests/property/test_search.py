@@ -230,6 +230,8 @@ NOT_MONOTONIC = {
     "delta-disclosure": (sa.DeltaDisclosure("disease", 0.9), table_of("ffffff", "fg", "gggggg")),
     "delta-presence": (sa.DeltaPresence(0, 0.5, "everyone"), table_of("ffffff", "ff", population="1111")),
     "m-concealing": (sa.MConcealing(0.4, {"disease": 0.9}), table_of("f", "gggggg")),
+    # ln(2) of ln(3) are lost by the merge, which is more than is won against attacks.
+    "profitability": (sa.Profitability(9, 0.1, 2, 3.5), table_of("ff", "ff", "f")),
 }
 """By model, a table in which a class that meets it is suppressed with one that does not when the two are merged."""
 
@@ -255,6 +257,13 @@ def test_delta_disclosure_is_not_monotonic_even_without_suppression() -> None:
     table = table_of("fg", "ffffffff", "fffffggggg")
     model = sa.DeltaDisclosure("disease", 1)
     assert nodes_that_meet(table, model) == {(0,), (2,)}
+    assert not policy_for(table, [model], sa.Prec(), 0).is_monotonic(model)
+
+
+def test_profitability_is_not_monotonic_even_without_suppression() -> None:
+    """Of two classes of two rows, a merge loses all information."""
+    model, table = sa.Profitability(9, 0.1, 2, 3.5), table_of("ff", "ff")
+    assert nodes_that_meet(table, model) == {(0,)}
     assert not policy_for(table, [model], sa.Prec(), 0).is_monotonic(model)
 
 

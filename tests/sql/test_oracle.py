@@ -1,7 +1,7 @@
 """The macros against the oracle, on random tables with NULLs and hostile names, called and expanded."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -510,13 +510,29 @@ def test_losses_of_a_node(case: Case, k: int) -> None:
     )
     assert_close(one(table_call("lm", "data", node, k)), [oracle.mean_loss(rows, known, node, k, oracle.lm_share)])
     assert_close(one(table_call("ncp", "data", node, k)), [oracle.mean_loss(rows, known, node, k, oracle.ncp_share)])
-    for figures in ((3, 0.75, 2, 10), (0.3, 0.1, 0.5, 7), (3, 0, 1, 4)):
-        model = sa.PublisherPayout(*figures)
-        paid = oracle.payouts(rows, known, node, k, model)
-        assert_close(
-            one(table_call("publisher_payout", "data", node, k, *figures)),
-            [sum(paid), model.benefit * len(rows) - sum(paid)] if rows else [None, None],
-        )
+
+
+@EXAMPLES
+@given(cases())
+def test_what_a_publisher_expects_of_the_rows_of_a_release(case: Case) -> None:
+    load(case)
+    names = list(case.node)
+    known = {name: case.taxonomies[name] for name in names}
+    store("released", table_call("generalize", "data", case.node))
+    model = sa.PublisherPayout(3, 0.75, 2, 10)
+    classes = defaultdict(list)
+    for row, labelled in zip(case.rows, oracle.generalize(case.rows, known, case.node), strict=True):
+        classes[tuple(labelled[name] for name in names)].append(oracle.information_lost(known, case.node, row))
+    expected = [(len(lost), lost[0], oracle.payout(len(lost), lost[0], model)) for lost in classes.values()]
+    found = ask(table_call("publisher_payout", "released", case.node, *model.figures))
+    assert len(found) == len(expected)
+    for row, (size, lost, payout) in zip(
+        sorted(found, key=lambda each: (each["class_size"], each["payout"])),
+        sorted(expected, key=lambda each: (each[0], each[2])),
+        strict=True,
+    ):
+        assert row["class_size"] == size
+        assert_close([row["information_loss"], row["payout"], row["missing"]], [lost, payout, model.benefit - payout])
 
 
 @EXAMPLES

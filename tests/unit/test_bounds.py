@@ -29,6 +29,7 @@ AT_MOST = {
 BELOW = {
     "recursive (c,l)-diversity": sa.RecursiveCLDiversity("s", 0.3, 2),
     "δ-disclosure": sa.DeltaDisclosure("s", 0.3),
+    "what a payout lacks": sa.Profitability(1, 1, 0.3, 1),
 }
 
 

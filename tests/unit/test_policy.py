@@ -200,6 +200,8 @@ class TestModels:
             (lambda: sa.NoAttack(float("inf"), 2), "gain: "),
             (lambda: sa.NoAttack(1e12, 0.1), "the gain asks for classes of more than"),
             (lambda: sa.PublisherPayout(-1, 4, 1200, 300), "gain: "),
+            (lambda: sa.Profitability(300, -1, 1200, 300), "cost: "),
+            (lambda: sa.Profitability(300, 4, 0, 300), "benefit: "),
             (lambda: sa.PublisherPayout(300, 4, 0, 300), "benefit: "),
             (lambda: sa.PublisherPayout(300, 4, 1200, float("inf")), "loss: "),
             (lambda: sa.SampleUniqueness(1), "at_most: "),
@@ -237,6 +239,7 @@ class TestModels:
             (sa.DeltaDisclosure("diagnosis", 1), sa.DeltaDisclosure("diagnosis", 2)),
             (sa.KMap(2, "everyone"), sa.KMap(3, "everyone")),
             (sa.NoAttack(300, 4), sa.NoAttack(50, 10)),
+            (sa.Profitability(300, 4, 1200, 300), sa.Profitability(300, 4, 1200, 300)),
             (sa.SampleUniqueness(0), sa.SampleUniqueness(0.1)),
             (sa.AverageRisk(0.1), sa.AverageRisk(0.2)),
             (sa.PopulationUniqueness(0.1, 900), sa.PopulationUniqueness(0.2, 900)),
@@ -299,6 +302,19 @@ class TestModels:
         [found] = problems(**{field: "weight"}, insensitive=["weight"], quality=payout)
         assert found == (f"publisher_payout counts rows, not {meant}")
 
+    def test_profitable_classes_are_those_of_a_node(self) -> None:
+        model = sa.Profitability(300, 4, 1200, 300)
+        for changes, part in (
+            ({"suppression": "mask", "suppression_limit": 0.1}, "masked rows have no information"),
+            ({"individual": "id", "identifiers": ["id"]}, "counts rows: give it a table with one row per individual"),
+            ({"method": sa.LocalRecoding()}, "which is defined for the labels of one node"),
+            ({"method": sa.Mondrian()}, "which is defined for the labels of one node"),
+            ({"search": "samarati"}, "needs monotonic models"),
+            ({"unknown": {"age": "top"}}, 'unknown: "top" cannot be combined with profitable classes'),
+        ):
+            [problem] = problems(privacy=[model], **changes)
+            assert part in problem
+
     @pytest.mark.parametrize("search", ["ola", "incognito"])
     def test_a_payout_is_not_monotonic(self, search: str) -> None:
         """Not even where nothing is suppressed."""
@@ -359,6 +375,7 @@ privacy = [
     {model = "delta-presence", minimum = 0.1, maximum = 0.5, population = "everyone"},
     {model = "m-concealing", m = 0.3, grain = "node", prior = {diagnosis = 0.05, drug = 0.01}},
     {model = "no-attack", gain = 300, cost = 4},
+    {model = "profitability", gain = 300, cost = 4, benefit = 1200, loss = 300},
     {model = "sample-uniqueness", at_most = 0.05},
     {model = "average-risk", at_most = 0.2},
     {model = "individual-risk", at_most = 0.05, weight = "survey weight", estimator = "poisson"},
@@ -564,6 +581,7 @@ class TestToml:
                 sa.DeltaPresence(0.1, 0.5, "everyone"),
                 sa.MConcealing(0.3, {"drug": 0.01, "diagnosis": 0.05}, "node"),
                 sa.NoAttack(300, 4),
+                sa.Profitability(300, 4, 1200, 300),
                 sa.SampleUniqueness(0.05),
                 sa.AverageRisk(0.2),
                 sa.IndividualRisk(0.05, "survey weight", estimator="poisson"),

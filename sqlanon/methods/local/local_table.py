@@ -142,9 +142,13 @@ def level_losses(source: EncodedTable) -> Table:
     return losses.ncp if isinstance(source.bound.policy.quality, NCP) else losses.lm
 
 
+OF_ONE_NODE = ("attacker", "population", "labels")
+"""Views that only the classes of one node have."""
+
+
 def judges_no_classes(bounds: Iterable[Bound]) -> list[Bound]:
     """Return the bounds that are only defined for the classes of one node."""
-    return [bound for bound in bounds if bound.grain == "node" or bound.measure.view in ("attacker", "population")]
+    return [bound for bound in bounds if bound.grain == "node" or bound.measure.view in OF_ONE_NODE]
 
 
 def make_empty(engine: Compute, relation: Relation, columns: Sequence[str], purpose: str) -> None:

@@ -26,6 +26,7 @@ def contradictions(policy: PolicyFields) -> Iterable[str]:
     yield from _foreign_columns(policy)
     yield from _mixed_populations(policy)
     yield from _masked_samples(policy)
+    yield from _misfits_of_labels(policy)
     yield from _uncountable_individuals(policy)
     yield from _unweighed_risks(policy)
     yield from _unpublishable_pseudonyms(policy)
@@ -137,6 +138,20 @@ def _masked_samples(policy: PolicyFields) -> Iterable[str]:
     for model in (each for each in policy.privacy if isinstance(each, PopulationUniqueness)):
         if policy.suppression == "mask":
             yield f'suppression "mask" cannot be combined with {model}: masked rows are in no class of its sample'
+
+
+def _misfits_of_labels(policy: PolicyFields) -> Iterable[str]:
+    for model in policy.privacy:
+        if all(bound.measure.view != "labels" for bound in model.bounds):
+            continue
+        if not isinstance(policy.method, FullDomain):
+            yield f"{policy.method} does not take {model}, which is defined for the labels of one node"
+        if policy.suppression == "mask":
+            yield f'suppression "mask": masked rows have no information, so that they never meet {model}; take "drop"'
+        if policy.columns_with("top"):
+            yield f'unknown: "top" cannot be combined with {model}: a release does not say what such values lose'
+        if policy.individual is not None:
+            yield f"{model} counts rows: give it a table with one row per individual, and no individual column"
 
 
 def _uncountable_individuals(policy: PolicyFields) -> Iterable[str]:

@@ -12,6 +12,7 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, SqlanonError, reason_of
 from sqlanon.model.labels import NodeRecord
+from sqlanon.model.mean_risks import PopulationUniqueness
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Record
@@ -114,5 +115,4 @@ class WeightedRelease:
 
 def people_of(policy: Policy) -> float | None:
     """Return the number of people that a model names."""
-    named = (getattr(model, "population", None) for model in policy.privacy)
-    return next((float(each) for each in named if isinstance(each, int | float)), None)
+    return next((float(model.population) for model in policy.privacy if isinstance(model, PopulationUniqueness)), None)

@@ -7,7 +7,6 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.model.release.release_report import ReleaseReport
-from sqlanon.run import population_risks
 
 HOSTILE = 'a"b; drop table x --'
 PEOPLE = f"""
@@ -114,15 +113,16 @@ def test_what_is_missing_is_a_note(session: sa.Session) -> None:
     assert reported(session, policy(row_weight=None), source="people").population_risk is None
 
 
-def test_equal_weights_follow_from_a_number_of_people(session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(population_risks, "people_of", lambda _: 8000)
-    found = reported(session, policy(row_weight=None), source="people")
+def test_equal_weights_follow_from_a_number_of_people(session: sa.Session) -> None:
+    people = [sa.KAnonymity(4), sa.PopulationUniqueness(0.5, 8000)]
+    found = reported(session, policy(row_weight=None, privacy=people), source="people")
     risk = found.population_risk
     assert risk is not None
     assert risk.before == session.risk("people", KEYS, population=8000, max_size=2)
     assert risk.after is not None
     assert risk.after.population_size == pytest.approx(8000 / 400 * found.released_rows)
-    monkeypatch.setattr(population_risks, "people_of", lambda _: 300)
-    risk = session.report("released", source="people").population_risk
-    assert risk is not None
-    assert risk.notes[0].startswith("before: a population of 300 has fewer people than the table has rows: 400 rows")
+    grown = session.report("released", source="SELECT people.* FROM people, range(21)")
+    assert grown.population_risk is not None
+    assert grown.population_risk.notes[0].startswith(
+        "before: a population of 8,000 has fewer people than the table has"
+    )

@@ -127,7 +127,7 @@ class Preparations(Part):
             at_most: the largest acceptable share of rows that are found, by the higher estimate, from 0 to 1.
             max_size: the largest sets of keys that may single out a row; by default as large as 4,096 sets allow.
             nulls: ``value`` if NULL in a key is a value like any other; ``any`` if rows with NULL may be of anybody
-                whom their other keys fit, which is at most 64 patterns of NULLs.
+                whom their other keys fit, which is at most 64 patterns of NULLs, and are special by other keys alone.
 
         Raises:
             PolicyError: lists what is wrong with columns, weights or numbers, with counts of rows.

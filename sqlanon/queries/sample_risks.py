@@ -100,19 +100,20 @@ def uniques(population: float) -> exp.Query:
     return select([*estimates], subquery(found, "anon_uniques"))
 
 
-def matches(sampled_share: float) -> exp.Query:
-    """Select one row: anon_others, anon_correct_match."""
-    return table_call("matches_of_classes", CELLS.table, number(sampled_share))
+def matches(row_count: int, weight_sum: float, least: float, greatest: float) -> exp.Query:
+    """Select one row: anon_others, anon_correct_match; NULL where weights differ by too much."""
+    odds = scalar_call("odds_by_weights", *map(number, (row_count, weight_sum, least, greatest)))
+    return table_call("matches_of_classes", CELLS.table, odds)
 
 
 def distinct_values(keys: Sequence[str]) -> exp.Query:
     return SQL.query("distinct_values", keys=keys)
 
 
-def special(keys: Sequence[str], max_size: int) -> Step:
-    """Make :data:`SPECIAL`: the rows that a set of at most ``max_size`` keys singles out."""
+def special(keys: Sequence[str], max_size: int, nulls: str) -> Step:
+    """Make :data:`SPECIAL`: the rows that at most ``max_size`` keys single out, without NULL if it fits any value."""
     alike = subquery(SQL.query("alike_rows", keys=keys), "anon_alike")
-    query = table_call("special_rows", alike, names([*keys]), number(max_size))
+    query = table_call("special_rows", alike, names([*keys]), number(max_size), exp.convert(nulls == "any"))
     return Step(SPECIAL, query, "special rows of the sample")
 
 

@@ -30,7 +30,6 @@ from sqlanon.queries.source import SourceColumn
 MAX_SETS = 4096  # of keys, as anon.suda has it
 MAX_BITS = 125  # of the values of all keys, in the same way
 MAX_PATTERNS = 64  # of keys that are NULL, as anon.matched_sizes has it
-MAX_WEIGHT_RATIO = 3  # the greatest ratio of weights for which the chance of a right match is an estimate
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,8 @@ def sample_risk(engine: Engine, source: ResolvedSource, asked: SampleQuestion) -
         engine.run(queries.cells(rows, keys, asked.nulls))
         sums = engine.fetch(queries.bracket(), "the bracket")[0]
         ratio = found["greatest"] / found["least"] if found["row_count"] else None
-        notes = [*_notes(asked, found, ratio)]
+        notes = [*_notes(asked, found)]
+        correct_match = _correct_match(engine, sums, found, notes)
         special = _special(engine, asked, keys, notes)
         households = None if asked.household is None else _households(engine, rows, keys, notes)
         taken = ("row_count", "class_count", "population_size", "unique_rows")
@@ -73,7 +73,7 @@ def sample_risk(engine: Engine, source: ResolvedSource, asked: SampleQuestion) -
             weight=asked.weight,
             **{name: sums[name] for name in taken},
             **{f"{what}_{end}": sums[f"{what}_{end}"] for what in ("expected", "uniques") for end in ("low", "high")},
-            correct_match=_correct_match(engine, sums, ratio),
+            correct_match=correct_match,
             weight_ratio=ratio,
             uniques=_uniques(engine, asked, sums["population_size"]),
             bands=tuple(RiskBand(**band) for band in engine.fetch(queries.bands(), "rows by their risk")),
@@ -180,7 +180,7 @@ def _wrong_classes(engine: Engine, rows: exp.Expr, asked: SampleQuestion, found:
             yield f'column "{asked.household}" is NULL in {counted(missing, "row")}: every row needs its household'
 
 
-def _notes(asked: SampleQuestion, found: dict[str, float], ratio: float | None) -> Iterator[str]:
+def _notes(asked: SampleQuestion, found: dict[str, float]) -> Iterator[str]:
     if asked.weight is None and found["row_count"]:
         yield (
             f"no weights: each row stands for {found['greatest']:,.6g} people, the population of "
@@ -192,22 +192,22 @@ def _notes(asked: SampleQuestion, found: dict[str, float], ratio: float | None) 
         )
     if asked.nulls == "any":
         yield (
-            "NULL fits every value where rows and single members of households are found; everything else takes it as "
-            "a value like any other"
-        )
-    if ratio is not None and ratio > MAX_WEIGHT_RATIO:
-        yield (
-            f"the chance that a match of a unique row is right was not estimated: weights differ by a factor of "
-            f"{ratio:,.3g}, and the estimate holds up to {MAX_WEIGHT_RATIO}"
+            "NULL fits every value where rows and single members of households are found, and makes no row special; "
+            "everything else takes it as a value like any other"
         )
 
 
-def _correct_match(engine: Engine, sums: dict[str, Any], ratio: float | None) -> float | None:
-    if ratio is None or ratio > MAX_WEIGHT_RATIO or not sums["unique_rows"]:
+def _correct_match(engine: Engine, sums: dict[str, Any], found: dict[str, float], notes: list[str]) -> float | None:
+    if not sums["row_count"]:
         return None
-    share = min(sums["row_count"] / sums["population_size"], 1.0)
-    found: float = engine.fetch(queries.matches(share), "matches")[0]["anon_correct_match"]
-    return found
+    asked = queries.matches(sums["row_count"], sums["population_size"], found["least"], found["greatest"])
+    matches = engine.fetch(asked, "matches")[0]
+    if matches["anon_others"] is None:
+        notes.append(
+            f"the chance that a match of a unique row is right was not estimated: weights differ by a factor of "
+            f"{found['greatest'] / found['least']:,.3g}, and the estimate holds up to 3"
+        )
+    return matches["anon_correct_match"] if sums["unique_rows"] else None
 
 
 def _households(engine: Engine, rows: exp.Expr, keys: Sequence[str], notes: list[str]) -> HouseholdRisk:
@@ -238,7 +238,7 @@ def _special(engine: Engine, asked: SampleQuestion, keys: Sequence[str], notes: 
         size -= 1
     if size < most:
         notes.append(f"special rows: sets of more than {counted(size, 'key')} were not counted")
-    engine.run(queries.special(keys, size))
+    engine.run(queries.special(keys, size, asked.nulls))
     named = dict(zip(keys, asked.keys, strict=True))
     sizes = engine.fetch(queries.special_sizes(), "special rows by size")
     shares = engine.fetch(queries.contributions(keys), "what keys add to special rows")

@@ -176,6 +176,17 @@ class TestNullsThatFitAnyValue:
         assert found.households.households_found == pytest.approx(2 - alone, rel=1e-8)
         assert any("NULL fits every value" in note for note in found.notes)
 
+    def test_makes_no_row_special(self, memory: Session) -> None:
+        """Of (1, x), (2, x), (NULL, x) and (NULL, y) two are special by the number, and the last one by its letter."""
+        rows = "SELECT unnest([1, 2, NULL, NULL]) AS number, unnest(['x', 'x', 'x', 'y']) AS letter"
+        value, skipped = (
+            memory.risk(rows, ["number", "letter"], population=20, nulls=nulls) for nulls in ("value", "any")
+        )
+        assert value.special is not None
+        assert skipped.special is not None
+        assert [(each.set_size, each.row_count) for each in value.special.sizes] == [(1, 3), (2, 1)]
+        assert [(each.set_size, each.row_count) for each in skipped.special.sizes] == [(1, 3)]
+
     def test_is_refused_for_many_patterns(self, memory: Session) -> None:
         columns = ", ".join(f"nullif((i >> {bit}) & 1, 0) AS k{bit}" for bit in range(7))
         keys = [f"k{bit}" for bit in range(7)]

@@ -236,6 +236,7 @@ class SampleRisk(Result):
             yield "accepted share", percent(self.at_most)
         if self.correct_match is not None:
             yield "chance that a match of a row alone in its class is right", percent(self.correct_match)
+            yield "the greatest weight by the least", figure(self.weight_ratio)
         if self.households is not None:
             yield "households", count(self.households.household_count)
             yield "households that are found, by single members", estimate(self.households.households_found)

@@ -2847,6 +2847,8 @@ CASE WHEN domain_size > 1 THEN (leaf_count - 1) / (domain_size - 1) ELSE 0.0 END
 CREATE OR REPLACE MACRO anon_helpers.ncp_share_of(leaf_count, domain_size) AS
 CASE WHEN leaf_count = 1 THEN 0.0 ELSE leaf_count / domain_size END;
 
+-- guarded: tests/sql/60_quality.test
+
 -- Loss of one label by the logarithm of its leaves, over the mean logarithm of the values of all quasi-identifiers. The mean
 -- of a class's labels is the information loss of Wan et al.: the sum of ln(leaves) over the sum of ln(values).
 --
@@ -2855,7 +2857,9 @@ CASE WHEN leaf_count = 1 THEN 0.0 ELSE leaf_count / domain_size END;
 -- Example:
 --   SELECT anon_helpers.log_share_of(10, (ln(100) + ln(2)) / 2) AS share;
 CREATE OR REPLACE MACRO anon_helpers.log_share_of(leaf_count, mean_log) AS
-CASE WHEN mean_log > 0 AND leaf_count > 1 THEN ln(leaf_count) / mean_log ELSE 0.0 END;
+CASE WHEN leaf_count > 1 THEN ln(leaf_count) / mean_log ELSE 0.0 END;
+
+-- guarded: tests/sql/60_quality.test
 
 -- What a publisher misses of the benefit of a row: the information that its labels lose, and the loss from an attack. An
 -- adversary attacks if the gain over the rows of the class is above the cost, and finds the row with 1 / rows.
@@ -2866,6 +2870,8 @@ CASE WHEN mean_log > 0 AND leaf_count > 1 THEN ln(leaf_count) / mean_log ELSE 0.
 --   SELECT 1200 - anon_helpers.missing_payout_of(50, 0.25, 300, 4, 1200, 300) AS payout;
 CREATE OR REPLACE MACRO anon_helpers.missing_payout_of(class_size, log_share, gain, cost, benefit, loss) AS
 benefit * log_share + CASE WHEN gain > cost * class_size THEN loss / class_size ELSE 0 END;
+
+-- guarded: tests/sql/60_quality.test
 
 -- What a publisher misses of the benefit of all rows: of a suppressed one everything (an aggregate over classes). Not
 -- monotonic in the node: attacks on larger classes stop to pay.

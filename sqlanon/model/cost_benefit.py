@@ -97,6 +97,7 @@ class Profitability(Figures, PrivacyModel):
     monotonic_without_suppression: ClassVar[bool] = False
     model: Literal["profitability"] = "profitability"
 
+    # guarded: tests/unit/test_bounds.py
     @property
     def bounds(self) -> tuple[Bound, ...]:
         argument = tuple(zip(Figures.model_fields, self.figures, strict=True))

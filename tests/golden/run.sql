@@ -202,8 +202,7 @@ WITH "anon_taxonomies" AS (
     (1 - (2 * 1 - 1 * 1) / anon_taxonomy_labels.leaf_count) AS rce,
     (
       CASE
-        WHEN anon_taxonomies.mean_log > 0 AND anon_taxonomy_labels.leaf_count > 1
-        THEN LN(anon_taxonomy_labels.leaf_count) / anon_taxonomies.mean_log
+        WHEN anon_taxonomy_labels.leaf_count > 1 THEN LN(anon_taxonomy_labels.leaf_count) / anon_taxonomies.mean_log
         ELSE 0.0
       END
     ) AS log_share

@@ -48,11 +48,15 @@ from sqlanon.report.document import (
     at_least,
     count,
     facts,
+    figure,
     notes,
     paragraph,
     short_percent,
     strong,
 )
+
+SHARES = {"lm", "geometric_lm", "ncp", "rce", "prec", "charged_prec", "classification_metric"}
+"""The losses that are shares of what can be lost."""
 
 Edition: TypeAlias = Literal["custodian", "public"]
 """The readers of a report: people who may see the source, or people who may see the release."""
@@ -287,7 +291,8 @@ def _figures(report: ReleaseReport) -> Iterator[Figure]:
         share = rows if rows.startswith("under") else short_percent(report.left_out_rows / report.source_rows)
         yield Figure("Rows left out", "", share, f"{rows} rows")
     if report.loss is not None:
-        yield Figure("Detail lost", "", short_percent(report.loss), f"{report.quality}: {report.search}")
+        lost = short_percent(report.loss) if report.quality in SHARES else figure(report.loss)
+        yield Figure("Detail lost", "", lost, f"{report.quality}: {report.search}")
 
 
 def _risks(report: ReleaseReport, before: Exposure | None, after: Exposure) -> Iterator[Figure]:

@@ -5915,99 +5915,94 @@ FROM anon_helpers.compared_answers(original_answers, released_answers, missing);
 CREATE OR REPLACE MACRO anon_helpers.classes_of_size(class_sizes, class_counts, size) AS
 CAST(coalesce(class_counts[list_position(class_sizes, size)], 0) AS DOUBLE);
 
--- The derivative of ln Γ above 0: ten steps of its recurrence, then its asymptotic series.
+-- The first and second derivatives of ln Γ above 0: ten steps of their recurrences, then their asymptotic series.
 --
--- Returns: DOUBLE, to 14 digits.
--- Source: Abramowitz and Stegun 1964, 6.3.5 and 6.3.18.
+-- Returns: STRUCT(psi DOUBLE, psi_1 DOUBLE), to 14 digits.
+-- Source: Abramowitz and Stegun 1964, 6.3.5, 6.3.18, 6.4.6 and 6.4.12.
 -- Example:
---   SELECT anon_helpers.digamma(1.0) AS minus_euler;
-CREATE OR REPLACE MACRO anon_helpers.digamma(argument) AS
-ln(argument + 10) - 1 / (2 * (argument + 10))
-- (1 / 12 - (1 / 120 - (1 / 252 - (1 / 240 - 1 / (132 * (argument + 10) ** 2))
-/ (argument + 10) ** 2) / (argument + 10) ** 2) / (argument + 10) ** 2) / (argument + 10) ** 2
-- list_sum(list_transform(range(10), lambda anon_shift: 1 / (argument + anon_shift)));
+--   SELECT anon_helpers.polygammas(1.0) AS minus_euler_and_sixth_of_pi_squared;
+CREATE OR REPLACE MACRO anon_helpers.polygammas(argument) AS
+{
+    'psi': ln(argument + 10) - 1 / (2 * (argument + 10))
+    - (1 / 12 - (1 / 120 - (1 / 252 - (1 / 240 - 1 / (132 * (argument + 10) ** 2))
+    / (argument + 10) ** 2) / (argument + 10) ** 2) / (argument + 10) ** 2) / (argument + 10) ** 2
+    - list_sum(list_transform(range(10), lambda anon_shift: 1 / (argument + anon_shift))),
+    'psi_1': (1 + 1 / (2 * (argument + 10)) + (1 / 6 - (1 / 30 - (1 / 42 - (1 / 30 - 5 / (66 * (argument + 10) ** 2))
+    / (argument + 10) ** 2) / (argument + 10) ** 2) / (argument + 10) ** 2) / (argument + 10) ** 2) / (argument + 10)
+    + list_sum(list_transform(range(10), lambda anon_shift: 1 / (argument + anon_shift) ** 2))
+};
 
--- The derivative of digamma above 0, in the same way.
+-- A step of Newton from theta and alpha to those of Pitman's model with the greatest likelihood, 0 < alpha < 1 and
+-- theta > -alpha. A step across a bound goes half of the way to it.
 --
--- Returns: DOUBLE, to 14 digits.
--- Source: Abramowitz and Stegun 1964, 6.4.6 and 6.4.12.
--- Example:
---   SELECT anon_helpers.trigamma(1.0) AS sixth_of_pi_squared;
-CREATE OR REPLACE MACRO anon_helpers.trigamma(argument) AS
-(1 + 1 / (2 * (argument + 10)) + (1 / 6 - (1 / 30 - (1 / 42 - (1 / 30 - 5 / (66 * (argument + 10) ** 2))
-/ (argument + 10) ** 2) / (argument + 10) ** 2) / (argument + 10) ** 2) / (argument + 10) ** 2) / (argument + 10)
-+ list_sum(list_transform(range(10), lambda anon_shift: 1 / (argument + anon_shift) ** 2));
-
--- Steps of Newton to the greatest likelihood of Pitman's model at theta and alpha. Its sums over i = 1, … class_count - 1 of
--- 1 / (theta + i * alpha), of its square, and of these times i, are differences of digamma and trigamma: gammas are both
--- of theta / alpha + class_count, theta / alpha + 1, theta + rows, theta + 1, 1 - alpha, and of each size less alpha.
+-- How it goes. The sums over i = 1, … number of classes - 1 of 1 / (theta + i * alpha), of its square, and of these times i,
+-- are differences of polygammas, and so are those over rows. From them the slopes of the likelihood, and those of the slopes.
 --
--- Returns: STRUCT(theta DOUBLE, alpha DOUBLE): by how much they change.
+-- Returns: STRUCT(theta DOUBLE, alpha DOUBLE, moved DOUBLE): moved is by how much the step changes them, near 0 in a solution.
 -- Source: Hoshino 2001.
 -- Example:
---   WITH gammas AS (SELECT [{'psi': ln(x), 'psi_1': 1 / x} for x in [22.0, 3.0, 31.0, 2.0, 0.5, 0.4]] AS listed)
---   SELECT anon_helpers.pitman_step(1.0, 0.5, [20.0], listed) AS change FROM gammas;
-CREATE OR REPLACE MACRO anon_helpers.pitman_step(theta, alpha, class_counts, gammas) AS
+--   SELECT anon_helpers.pitman_step(1.0, 0.5, [1, 2, 6], [20, 8, 2]) AS fit;
+CREATE OR REPLACE MACRO anon_helpers.pitman_step(theta, alpha, class_sizes, class_counts) AS
 list_transform(
     list_transform(
-        [{
-            'first': (gammas[1].psi - gammas[2].psi) / alpha,
-            'second': (gammas[2].psi_1 - gammas[1].psi_1) / alpha ** 2,
-            'classes': list_sum(class_counts) - 1
-        }],
-        lambda anon_sum: {
-            'theta': anon_sum.first - gammas[3].psi + gammas[4].psi,
-            'alpha': (anon_sum.classes - theta * anon_sum.first) / alpha
-            + list_dot_product(class_counts, list_transform(gammas[6:], lambda anon_gamma: gammas[5].psi - anon_gamma.psi)),
-            'theta_theta': gammas[4].psi_1 - gammas[3].psi_1 - anon_sum.second,
-            'theta_alpha': (theta * anon_sum.second - anon_sum.first) / alpha,
-            'alpha_alpha': (2 * theta * anon_sum.first - theta ** 2 * anon_sum.second - anon_sum.classes) / alpha ** 2
-            - list_dot_product(class_counts, list_transform(gammas[6:], lambda anon_gamma: gammas[5].psi_1 - anon_gamma.psi_1))
-        }
-    ),
-    lambda anon_slope: {
-        'theta': (anon_slope.alpha * anon_slope.theta_alpha - anon_slope.theta * anon_slope.alpha_alpha)
-        / (anon_slope.theta_theta * anon_slope.alpha_alpha - anon_slope.theta_alpha ** 2),
-        'alpha': (anon_slope.theta * anon_slope.theta_alpha - anon_slope.alpha * anon_slope.theta_theta)
-        / (anon_slope.theta_theta * anon_slope.alpha_alpha - anon_slope.theta_alpha ** 2)
-    }
-)[1];
-
--- Theta and alpha of Pitman's model with the greatest likelihood, 0 < alpha < 1 and theta > -alpha, by at most 60 steps of
--- Newton from 1 and 1/2. A step across a bound goes half of the way to it.
---
--- Returns: STRUCT(theta DOUBLE, alpha DOUBLE, moved DOUBLE): moved is by how much the last step would change them, near 0 in
--- a solution.
--- Source: Hoshino 2001.
--- Example:
---   SELECT anon_helpers.pitman_fit(30, 48, [1, 2, 6], [20, 8, 2]) AS fit;
-CREATE OR REPLACE MACRO anon_helpers.pitman_fit(class_count, row_count, class_sizes, class_counts) AS
-list_reduce(
-    list_transform(range(60), lambda anon_step: {'theta': 1.0::DOUBLE, 'alpha': 0.5::DOUBLE, 'moved': 1.0::DOUBLE}),
-    lambda anon_at, anon_next: CASE
-        WHEN anon_at.moved < 1e-9 THEN anon_at
-        ELSE list_transform(
+        list_transform(
             list_transform(
                 -- A list of one list, so that it is made once.
                 [list_transform(
                     [
-                        anon_at.theta / anon_at.alpha + class_count, anon_at.theta / anon_at.alpha + 1,
-                        anon_at.theta + row_count, anon_at.theta + 1, 1 - anon_at.alpha
-                    ] || list_transform(class_sizes, lambda anon_size: anon_size - anon_at.alpha),
-                    lambda anon_argument: {
-                        'psi': anon_helpers.digamma(anon_argument), 'psi_1': anon_helpers.trigamma(anon_argument)
-                    }
+                        theta / alpha + list_sum(class_counts), theta / alpha + 1,
+                        theta + list_dot_product(class_sizes, class_counts), theta + 1, 1 - alpha
+                    ] || list_transform(class_sizes, lambda anon_size: anon_size - alpha),
+                    lambda anon_argument: anon_helpers.polygammas(anon_argument)
                 )],
-                lambda anon_gammas: anon_helpers.pitman_step(anon_at.theta, anon_at.alpha, class_counts, anon_gammas)
+                lambda anon_at: {
+                    'classes': list_sum(class_counts) - 1,
+                    'first': (anon_at[1].psi - anon_at[2].psi) / alpha,
+                    'second': (anon_at[2].psi_1 - anon_at[1].psi_1) / alpha ** 2,
+                    'row_first': anon_at[3].psi - anon_at[4].psi,
+                    'row_second': anon_at[4].psi_1 - anon_at[3].psi_1,
+                    'size_first': list_dot_product(
+                        class_counts, list_transform(anon_at[6:], lambda anon_size: anon_size.psi - anon_at[5].psi)
+                    ),
+                    'size_second': list_dot_product(
+                        class_counts, list_transform(anon_at[6:], lambda anon_size: anon_at[5].psi_1 - anon_size.psi_1)
+                    )
+                }
             ),
-            lambda anon_change: {
-                'theta': greatest(anon_at.theta + anon_change.theta, (anon_at.theta - anon_at.alpha) / 2),
-                'alpha': least(
-                    greatest(anon_at.alpha + anon_change.alpha, anon_at.alpha / 2, -anon_at.theta / 2), (1 + anon_at.alpha) / 2
-                ),
-                'moved': abs(anon_change.theta) / (1 + abs(anon_at.theta)) + abs(anon_change.alpha)
+            lambda anon_sum: {
+                'theta': anon_sum.first - anon_sum.row_first,
+                'alpha': (anon_sum.classes - theta * anon_sum.first) / alpha - anon_sum.size_first,
+                'theta_theta': anon_sum.row_second - anon_sum.second,
+                'theta_alpha': (theta * anon_sum.second - anon_sum.first) / alpha,
+                'alpha_alpha': (2 * theta * anon_sum.first - theta ** 2 * anon_sum.second - anon_sum.classes) / alpha ** 2
+                - anon_sum.size_second
             }
-        )[1]
+        ),
+        lambda anon_slope: {
+            'theta': (anon_slope.alpha * anon_slope.theta_alpha - anon_slope.theta * anon_slope.alpha_alpha)
+            / (anon_slope.theta_theta * anon_slope.alpha_alpha - anon_slope.theta_alpha ** 2),
+            'alpha': (anon_slope.theta * anon_slope.theta_alpha - anon_slope.alpha * anon_slope.theta_theta)
+            / (anon_slope.theta_theta * anon_slope.alpha_alpha - anon_slope.theta_alpha ** 2)
+        }
+    ),
+    lambda anon_change: {
+        'theta': greatest(theta + anon_change.theta, (theta - alpha) / 2),
+        'alpha': least(greatest(alpha + anon_change.alpha, alpha / 2, -theta / 2), (1 + alpha) / 2),
+        'moved': abs(anon_change.theta) / (1 + abs(theta)) + abs(anon_change.alpha)
+    }
+)[1];
+
+-- Theta and alpha of Pitman's model by at most 60 steps from 1 and 1/2, see anon_helpers.pitman_step.
+--
+-- Returns: the struct of the last step.
+-- Example:
+--   SELECT anon_helpers.pitman_fit([1, 2, 6], [20, 8, 2]) AS fit;
+CREATE OR REPLACE MACRO anon_helpers.pitman_fit(class_sizes, class_counts) AS
+list_reduce(
+    list_transform(range(60), lambda anon_step: {'theta': 1.0::DOUBLE, 'alpha': 0.5::DOUBLE, 'moved': 1.0::DOUBLE}),
+    lambda anon_fit, anon_next: CASE
+        WHEN anon_fit.moved < 1e-9 THEN anon_fit
+        ELSE anon_helpers.pitman_step(anon_fit.theta, anon_fit.alpha, class_sizes, class_counts)
     END
 );
 
@@ -6019,9 +6014,7 @@ list_reduce(
 --   SELECT anon_helpers.pitman_uniques([1, 2, 6], [20, 8, 2], 1000) AS uniques;
 CREATE OR REPLACE MACRO anon_helpers.pitman_uniques(class_sizes, class_counts, population) AS
 list_transform(
-    [anon_helpers.pitman_fit(
-        list_sum(class_counts), list_dot_product(class_sizes, class_counts), class_sizes, class_counts
-    )],
+    [anon_helpers.pitman_fit(class_sizes, class_counts)],
     lambda anon_fit: CASE
         WHEN anon_fit.moved < 1e-9 AND anon_fit.theta < 1e12 THEN exp(
             lgamma(anon_fit.theta + 1) - lgamma(anon_fit.theta + anon_fit.alpha) + anon_fit.alpha * ln(population)
@@ -6124,39 +6117,36 @@ list_transform(
     )[1]
 )[1];
 
--- A number of people that a sample can come from.
+-- Uniques in the population by the histogram of a sample's class sizes, see anon.population_uniques. What is not a finite
+-- number of people, or fewer than the sample has rows, is an error, up to rounding.
 --
--- Returns: DOUBLE; an error for what is not a finite number of the sample's rows or more, up to rounding.
--- Example:
---   SELECT anon_helpers.checked_population(1000, 48) AS people;
-CREATE OR REPLACE MACRO anon_helpers.checked_population(population, row_count) AS
-CASE
-    WHEN NOT coalesce(TRY_CAST(anon.text_of(population) AS DOUBLE) BETWEEN 1e-300 AND 1e300, false)
-        THEN error('the population is a number of people, above 0')
-    WHEN TRY_CAST(anon.text_of(population) AS DOUBLE) < row_count * (1 - 1e-9)
-        THEN error('the population has fewer people than the sample has rows')
-    ELSE TRY_CAST(anon.text_of(population) AS DOUBLE)
-END;
-
--- Uniques in the population by the histogram of a sample's class sizes, see anon.population_uniques.
+-- How it goes. The histogram is taken apart once. A census, and a sample without uniques, have as many as the sample. Else
+-- all three estimates are made, and the rule takes one of them.
 --
 -- Returns: STRUCT(pitman DOUBLE, zayatz DOUBLE, snb DOUBLE, estimate DOUBLE, estimator VARCHAR).
 -- Source: Dankar et al. 2012, and see the three.
 -- Example:
---   SELECT anon_helpers.estimated_uniques([1, 2, 6], [20, 8, 2], 1000) AS uniques;
-CREATE OR REPLACE MACRO anon_helpers.estimated_uniques(class_sizes, class_counts, population) AS
+--   SELECT anon_helpers.estimated_uniques(MAP {1: 20, 2: 8, 6: 2}, 1000) AS uniques;
+CREATE OR REPLACE MACRO anon_helpers.estimated_uniques(class_histogram, population) AS
 list_transform(
     list_transform(
-        [{'sizes': CAST(class_sizes AS DOUBLE[]), 'counts': CAST(class_counts AS DOUBLE[])}],
+        [{
+            'sizes': CAST(coalesce(map_keys(class_histogram), []) AS DOUBLE[]),
+            'counts': CAST(coalesce(map_values(class_histogram), []) AS DOUBLE[]),
+            'people': TRY_CAST(anon.text_of(population) AS DOUBLE)
+        }],
         lambda anon_given: struct_insert(
             anon_given,
             singles := anon_helpers.classes_of_size(anon_given.sizes, anon_given.counts, 1),
-            rows := list_dot_product(anon_given.sizes, anon_given.counts),
-            people := anon_helpers.checked_population(population, list_dot_product(anon_given.sizes, anon_given.counts))
+            rows := list_dot_product(anon_given.sizes, anon_given.counts)
         )
     ),
     lambda anon_sample: list_transform(
         [CASE
+            WHEN NOT coalesce(anon_sample.people BETWEEN 1e-300 AND 1e300, false)
+                THEN error('the population is a number of people, above 0')
+            WHEN anon_sample.people < anon_sample.rows * (1 - 1e-9)
+                THEN error('the population has fewer people than the sample has rows')
             WHEN anon_sample.rows = 0 THEN {'pitman': NULL, 'zayatz': NULL, 'snb': NULL}
             WHEN anon_sample.singles = 0 OR anon_sample.people <= anon_sample.rows
                 THEN {'pitman': anon_sample.singles, 'zayatz': anon_sample.singles, 'snb': anon_sample.singles}
@@ -6192,10 +6182,7 @@ list_transform(
 --   SELECT anon_helpers.population_uniqueness_of(class_size, 1000) AS share FROM anon.class_sizes('visits', ['age', 'sex']);
 CREATE OR REPLACE MACRO anon_helpers.population_uniqueness_of(class_size, population) AS
 CASE WHEN count(class_size) > 0 THEN coalesce(
-    anon_helpers.estimated_uniques(
-        map_keys(histogram(class_size)), map_values(histogram(class_size)), population
-    ).estimate / population,
-    CAST('infinity' AS DOUBLE)
+    anon_helpers.estimated_uniques(histogram(class_size), population).estimate / population, CAST('infinity' AS DOUBLE)
 ) END;
 
 -- Uniques in the population, by classes of a sample that were counted, see anon.population_uniques.
@@ -6206,17 +6193,11 @@ CASE WHEN count(class_size) > 0 THEN coalesce(
 --   FROM anon_helpers.uniques_of_classes('classes', 1000);
 CREATE OR REPLACE MACRO anon_helpers.uniques_of_classes(classes, population) AS TABLE
 SELECT
-    CAST(coalesce(sum(anon_size * anon_count), 0) AS BIGINT) AS row_count,
-    CAST(coalesce(sum(anon_count), 0) AS BIGINT) AS class_count,
-    CAST(coalesce(sum(anon_count) FILTER (WHERE anon_size = 1), 0) AS BIGINT) AS unique_rows,
-    unnest(anon_helpers.estimated_uniques(
-        coalesce(list(anon_size ORDER BY anon_size ASC), []), coalesce(list(anon_count ORDER BY anon_size ASC), []), population
-    ))
-FROM (
-    SELECT anon_class_size AS anon_size, count(*) AS anon_count
-    FROM query_table(anon_helpers.as_source(classes))
-    GROUP BY anon_class_size
-);
+    CAST(coalesce(sum(anon_class_size), 0) AS BIGINT) AS row_count,
+    count(*) AS class_count,
+    count(*) FILTER (WHERE anon_class_size = 1) AS unique_rows,
+    unnest(anon_helpers.estimated_uniques(histogram(anon_class_size), population))
+FROM query_table(anon_helpers.as_source(classes));
 
 -- Uniques in the population: how many of its people nobody looks like in these keys, by the class sizes of a sample and the
 -- number of people. Three estimates, and one of them by a rule: up to a tenth sampled that of Pitman, else the smaller
@@ -9715,35 +9696,27 @@ COMMENT ON MACRO anon_helpers.classes_of_size IS 'The number of classes of a siz
 Returns: DOUBLE.
 Example:
   SELECT anon_helpers.classes_of_size([1, 2, 6], [20, 8, 2], 2) AS pairs;';
-COMMENT ON MACRO anon_helpers.digamma IS 'The derivative of ln Γ above 0: ten steps of its recurrence, then its asymptotic series.
+COMMENT ON MACRO anon_helpers.polygammas IS 'The first and second derivatives of ln Γ above 0: ten steps of their recurrences, then their asymptotic series.
 
-Returns: DOUBLE, to 14 digits.
-Source: Abramowitz and Stegun 1964, 6.3.5 and 6.3.18.
+Returns: STRUCT(psi DOUBLE, psi_1 DOUBLE), to 14 digits.
+Source: Abramowitz and Stegun 1964, 6.3.5, 6.3.18, 6.4.6 and 6.4.12.
 Example:
-  SELECT anon_helpers.digamma(1.0) AS minus_euler;';
-COMMENT ON MACRO anon_helpers.trigamma IS 'The derivative of digamma above 0, in the same way.
+  SELECT anon_helpers.polygammas(1.0) AS minus_euler_and_sixth_of_pi_squared;';
+COMMENT ON MACRO anon_helpers.pitman_step IS 'A step of Newton from theta and alpha to those of Pitman''s model with the greatest likelihood, 0 < alpha < 1 and
+theta > -alpha. A step across a bound goes half of the way to it.
 
-Returns: DOUBLE, to 14 digits.
-Source: Abramowitz and Stegun 1964, 6.4.6 and 6.4.12.
-Example:
-  SELECT anon_helpers.trigamma(1.0) AS sixth_of_pi_squared;';
-COMMENT ON MACRO anon_helpers.pitman_step IS 'Steps of Newton to the greatest likelihood of Pitman''s model at theta and alpha. Its sums over i = 1, … class_count - 1 of
-1 / (theta + i * alpha), of its square, and of these times i, are differences of digamma and trigamma: gammas are both
-of theta / alpha + class_count, theta / alpha + 1, theta + rows, theta + 1, 1 - alpha, and of each size less alpha.
+How it goes. The sums over i = 1, … number of classes - 1 of 1 / (theta + i * alpha), of its square, and of these times i,
+are differences of polygammas, and so are those over rows. From them the slopes of the likelihood, and those of the slopes.
 
-Returns: STRUCT(theta DOUBLE, alpha DOUBLE): by how much they change.
+Returns: STRUCT(theta DOUBLE, alpha DOUBLE, moved DOUBLE): moved is by how much the step changes them, near 0 in a solution.
 Source: Hoshino 2001.
 Example:
-  WITH gammas AS (SELECT [{''psi'': ln(x), ''psi_1'': 1 / x} for x in [22.0, 3.0, 31.0, 2.0, 0.5, 0.4]] AS listed)
-  SELECT anon_helpers.pitman_step(1.0, 0.5, [20.0], listed) AS change FROM gammas;';
-COMMENT ON MACRO anon_helpers.pitman_fit IS 'Theta and alpha of Pitman''s model with the greatest likelihood, 0 < alpha < 1 and theta > -alpha, by at most 60 steps of
-Newton from 1 and 1/2. A step across a bound goes half of the way to it.
+  SELECT anon_helpers.pitman_step(1.0, 0.5, [1, 2, 6], [20, 8, 2]) AS fit;';
+COMMENT ON MACRO anon_helpers.pitman_fit IS 'Theta and alpha of Pitman''s model by at most 60 steps from 1 and 1/2, see anon_helpers.pitman_step.
 
-Returns: STRUCT(theta DOUBLE, alpha DOUBLE, moved DOUBLE): moved is by how much the last step would change them, near 0 in
-a solution.
-Source: Hoshino 2001.
+Returns: the struct of the last step.
 Example:
-  SELECT anon_helpers.pitman_fit(30, 48, [1, 2, 6], [20, 8, 2]) AS fit;';
+  SELECT anon_helpers.pitman_fit([1, 2, 6], [20, 8, 2]) AS fit;';
 COMMENT ON MACRO anon_helpers.pitman_uniques IS 'Uniques in the population by Pitman''s model: Γ(theta + 1) / Γ(theta + alpha) * population ** alpha.
 
 Returns: DOUBLE; NULL where the likelihood has no greatest value inside of its bounds.
@@ -9778,17 +9751,16 @@ Returns: DOUBLE; NULL where the sample has no pair, or no distribution fits.
 Source: see anon_helpers.snb_shares and estimated_class_count.
 Example:
   SELECT anon_helpers.snb_uniques([1, 2, 6], [20, 8, 2], 0.05) AS uniques;';
-COMMENT ON MACRO anon_helpers.checked_population IS 'A number of people that a sample can come from.
+COMMENT ON MACRO anon_helpers.estimated_uniques IS 'Uniques in the population by the histogram of a sample''s class sizes, see anon.population_uniques. What is not a finite
+number of people, or fewer than the sample has rows, is an error, up to rounding.
 
-Returns: DOUBLE; an error for what is not a finite number of the sample''s rows or more, up to rounding.
-Example:
-  SELECT anon_helpers.checked_population(1000, 48) AS people;';
-COMMENT ON MACRO anon_helpers.estimated_uniques IS 'Uniques in the population by the histogram of a sample''s class sizes, see anon.population_uniques.
+How it goes. The histogram is taken apart once. A census, and a sample without uniques, have as many as the sample. Else
+all three estimates are made, and the rule takes one of them.
 
 Returns: STRUCT(pitman DOUBLE, zayatz DOUBLE, snb DOUBLE, estimate DOUBLE, estimator VARCHAR).
 Source: Dankar et al. 2012, and see the three.
 Example:
-  SELECT anon_helpers.estimated_uniques([1, 2, 6], [20, 8, 2], 1000) AS uniques;';
+  SELECT anon_helpers.estimated_uniques(MAP {1: 20, 2: 8, 6: 2}, 1000) AS uniques;';
 COMMENT ON MACRO anon_helpers.population_uniqueness_of IS 'Uniques in the population as a share of it, by the rule of anon.population_uniques (an aggregate over classes).
 
 Returns: DOUBLE; infinite without an estimate, NULL without rows.

@@ -10,8 +10,8 @@ from tests.conftest import data_folder
 from tests.sql.test_oracle import EXAMPLES, ask, connection, table_call
 
 HISTOGRAMS = st.dictionaries(st.integers(2, 60), st.integers(1, 90), max_size=6)
-ESTIMATES = "SELECT anon_helpers.estimated_uniques($1, $2, $3)"
-FIT = "SELECT anon_helpers.pitman_fit($1, $2, CAST($3 AS DOUBLE[]), CAST($4 AS DOUBLE[]))"
+ESTIMATES = "SELECT anon_helpers.estimated_uniques(map($1, $2), $3)"
+FIT = "SELECT anon_helpers.pitman_fit(CAST($1 AS DOUBLE[]), CAST($2 AS DOUBLE[]))"
 
 
 def chance_of_one(size: int, rows: int, people: int) -> float:
@@ -31,7 +31,7 @@ def test_estimates_solve_their_equations(sizes: dict[int, int], singles: int, pe
     assert found["zayatz"] == pytest.approx(singles**2 / expected, rel=1e-9)
     by_rule = found["pitman"] if 10 * rows <= people else min(found["zayatz"], found["snb"] or math.inf)
     assert found["estimate"] == by_rule
-    [[fit]] = connection().execute(FIT, [classes, rows, [*histogram], [*histogram.values()]]).fetchall()
+    [[fit]] = connection().execute(FIT, [[*histogram], [*histogram.values()]]).fetchall()
     if found["pitman"] is None:
         return
     theta, alpha = fit["theta"], fit["alpha"]

@@ -4816,20 +4816,29 @@ SELECT
     anon_helpers.poisson_mean_risk(anon_fitting_size, anon_unsampled) AS anon_poisson_risk
 FROM anon_helpers.independent_classes(classes, keys, null_is_value);
 
--- The largest risks of the classes of a release in the population of its source, which is given with the labels of the
--- release, the rows included that were suppressed. A class without a row of the source has a risk of 1.
+-- guarded: tests/sql/71_survey.test
+
+-- Risks of a release in the population of its source, which is given with the labels of the release, the rows included that
+-- were suppressed: the largest ones of its classes, and the means over its rows. A class without a row of the source has a
+-- risk of 1.
 --
--- Returns: one row: risk DOUBLE (anon.individual_risk), poisson_risk DOUBLE (anon.poisson_risk); NULL for a release without rows.
+-- Returns: one row: risk DOUBLE, mean_risk DOUBLE (anon.individual_risk), poisson_risk DOUBLE, mean_poisson_risk DOUBLE
+-- (anon.poisson_risk); NULL for a release without rows.
 -- Example:
---   FROM anon_helpers.highest_risks('visits', ['sex'], 'visits', 'id');
-CREATE OR REPLACE MACRO anon_helpers.highest_risks(released, keys, source, weight) AS TABLE
+--   FROM anon_helpers.release_risks('visits', ['sex'], 'visits', 'id');
+CREATE OR REPLACE MACRO anon_helpers.release_risks(released, keys, source, weight) AS TABLE
 WITH anon_weighted AS (FROM anon_helpers.weighted_classes(source, keys, weight))
-SELECT max(coalesce(anon_class_risk, 1)) AS risk, max(coalesce(anon_class_poisson_risk, 1)) AS poisson_risk
+SELECT
+    max(coalesce(anon_class_risk, 1)) AS risk,
+    max(coalesce(anon_class_poisson_risk, 1)) AS poisson_risk,
+    anon_helpers.mean_of_rows(coalesce(anon_class_risk, 1) * anon_rows, anon_rows) AS mean_risk,
+    anon_helpers.mean_of_rows(coalesce(anon_class_poisson_risk, 1) * anon_rows, anon_rows) AS mean_poisson_risk
 FROM (
     SELECT
         COLUMNS(anon_helpers.listed(keys)),
-        max(anon_binomial_risk) AS anon_class_risk,
-        max(anon_poisson_risk) AS anon_class_poisson_risk
+        count(anon_is_released) AS anon_rows,
+        any_value(anon_binomial_risk) AS anon_class_risk,
+        any_value(anon_poisson_risk) AS anon_class_poisson_risk
     FROM (
         SELECT anon.text_of(COLUMNS(anon_helpers.listed(keys))), anon_binomial_risk, anon_poisson_risk
         FROM anon_helpers.risk_classes('anon_weighted', keys, TRUE)
@@ -4838,7 +4847,7 @@ FROM (
         FROM query_table(anon_helpers.as_source(released))
     )
     GROUP BY ALL
-    HAVING bool_or(anon_is_released)
+    HAVING count(anon_is_released) > 0
 );
 
 -- guarded: tests/sql/71_survey.test
@@ -9300,12 +9309,14 @@ Returns: the columns of independent_classes, anon_binomial_risk DOUBLE, anon_poi
 Example:
   WITH classes AS (FROM anon_helpers.weighted_classes(''visits'', [''age'', ''sex''], ''id''))
   FROM anon_helpers.risk_classes(''classes'', [''age'', ''sex''], TRUE) ORDER BY ALL;';
-COMMENT ON MACRO TABLE anon_helpers.highest_risks IS 'The largest risks of the classes of a release in the population of its source, which is given with the labels of the
-release, the rows included that were suppressed. A class without a row of the source has a risk of 1.
+COMMENT ON MACRO TABLE anon_helpers.release_risks IS 'Risks of a release in the population of its source, which is given with the labels of the release, the rows included that
+were suppressed: the largest ones of its classes, and the means over its rows. A class without a row of the source has a
+risk of 1.
 
-Returns: one row: risk DOUBLE (anon.individual_risk), poisson_risk DOUBLE (anon.poisson_risk); NULL for a release without rows.
+Returns: one row: risk DOUBLE, mean_risk DOUBLE (anon.individual_risk), poisson_risk DOUBLE, mean_poisson_risk DOUBLE
+(anon.poisson_risk); NULL for a release without rows.
 Example:
-  FROM anon_helpers.highest_risks(''visits'', [''sex''], ''visits'', ''id'');';
+  FROM anon_helpers.release_risks(''visits'', [''sex''], ''visits'', ''id'');';
 COMMENT ON MACRO TABLE anon_helpers.risk_sums IS 'The bracket of classes that were counted, see anon.global_risk.
 
 Returns: the row of anon.global_risk.

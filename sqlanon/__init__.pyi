@@ -62,7 +62,10 @@ from sqlanon.model.mean_risks import (
     PopulationUniqueness as PopulationUniqueness,
     SampleUniqueness as SampleUniqueness,
 )
-from sqlanon.model.risk_models import IndividualRisk as IndividualRisk
+from sqlanon.model.risk_models import (
+    ExpectedReidentifications as ExpectedReidentifications,
+    IndividualRisk as IndividualRisk,
+)
 from sqlanon.model.class_losses import (
     AECS as AECS,
     ClassificationMetric as ClassificationMetric,

@@ -12,7 +12,7 @@ import sqlanon as sa
 from tests import oracle
 from tests.oracle import Node, Row, Rows, Taxonomies, Value
 
-MEANS = sa.SampleUniqueness | sa.AverageRisk
+MEANS = sa.SampleUniqueness | sa.AverageRisk | sa.ExpectedReidentifications
 """The models of a mean over the published rows."""
 
 SLACK = 1e-9
@@ -92,7 +92,7 @@ def attains(task: Task, node: Node, members: Rows, model: object) -> list[float]
             return [mean([members], model)]
         case sa.MConcealing(prior=prior):
             return [max(record["anon_m"] for record in oracle.record_risks(members, [], prior))]
-        case sa.IndividualRisk(estimator=estimator):
+        case sa.IndividualRisk(estimator=estimator) | sa.ExpectedReidentifications(estimator=estimator):
             people = sum(_weight(task, row) for row in members)
             by_weights = oracle.negative_binomial_risk(len(members), people)
             by_margins = _risk_by_margins(task, node, members)
@@ -155,6 +155,7 @@ def passes(attained: Sequence[float], model: object) -> list[bool]:
             | sa.SampleUniqueness(at_most=bound)
             | sa.AverageRisk(at_most=bound)
             | sa.IndividualRisk(at_most=bound)
+            | sa.ExpectedReidentifications(at_most=bound)
         ):
             return [each <= bound * (1 + SLACK) for each in attained]
         case sa.DeltaDisclosure(delta=bound) | sa.Profitability(benefit=bound):
@@ -194,12 +195,15 @@ def meets_all(task: Task, node: Node, members: Rows) -> bool:
 def rejects(task: Task, node: Node, kept: Sequence[Rows], model: object) -> bool:
     """Whether a model rejects a node that publishes these classes."""
     if isinstance(model, MEANS):
-        return bool(kept) and not all(passes([mean(kept, model)], model))
+        return bool(kept) and not all(passes(worst(task, node, kept, model), model))
     return any(not all(within(task, node, members, model)) for members in kept)
 
 
 def worst(task: Task, node: Node, groups: Sequence[Rows], model: object) -> list[float]:
     """The worst value of any class in each bound of a model, or the mean over all rows."""
+    if isinstance(model, sa.ExpectedReidentifications):
+        by_row = [attains(task, node, members, model) for members in groups for _ in members]
+        return [math.fsum(risks) / len(by_row) for risks in zip(*by_row, strict=True)]
     if isinstance(model, MEANS):
         return [mean(groups, model)]
     by_bound = zip(*(attains(task, node, members, model) for members in groups), strict=True)
@@ -221,7 +225,7 @@ def _of_node(model: object) -> tuple[bool, ...]:
     if isinstance(model, sa.MConcealing):
         return (model.grain == "node",)
     if isinstance(model, MEANS):
-        return (True,)
+        return (True, True)
     return (False, False, True)
 
 

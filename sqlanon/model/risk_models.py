@@ -2,22 +2,55 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from sqlanon.model.criteria import TOLERANCE, Bound, Measure
+from sqlanon.model.mean_risks import MeanModel
 from sqlanon.model.policy_value import Number, kind_of
 from sqlanon.model.privacy import PrivacyModel
 
 Estimator = Literal["both", "negative-binomial", "poisson"]
 
-BY_WEIGHTS = Measure("negative_binomial_risk", view="sample", of_table=("highest_risks", "risk"), field="at_most")
-BY_MARGINS = Measure("poisson_risk", view="sample", of_table=("highest_risks", "poisson_risk"), field="at_most")
+BY_WEIGHTS = Measure("negative_binomial_risk", view="sample", of_table=("release_risks", "risk"), field="at_most")
+BY_MARGINS = Measure("poisson_risk", view="sample", of_table=("release_risks", "poisson_risk"), field="at_most")
+MEAN_BY_WEIGHTS = replace(
+    BY_WEIGHTS,
+    name="mean_negative_binomial_risk",
+    of_table=("release_risks", "mean_risk"),
+    certainty="rows_above_mean",
+    is_mean=True,
+)
+MEAN_BY_MARGINS = replace(
+    BY_MARGINS, name="mean_poisson_risk", of_table=("release_risks", "mean_poisson_risk"), is_mean=True
+)
+
+
+class SampleModel(PrivacyModel):
+    """A bound on risks in the population that the weights of ``row_weight`` stand for.
+
+    Both estimates are means of 1 / F, where F people of the population are in the class of a row:
+    ``negative-binomial`` by the weights of the class (Benedetti and Franconi), ``poisson`` by the weighted counts of
+    each label at the node, over all rows, those that are suppressed included. ``both`` bounds the two. They are
+    estimates from the weights, and no bounds.
+    """
+
+    definition: ClassVar[str] = "Benedetti and Franconi 1998; Skinner and Holmes 1998"
+    at_most: Number = Field(gt=0, le=1, kw_only=False, description="largest chance that a row is rightly matched")
+    weight: str | None = Field(
+        default=None, min_length=1, kw_only=False, description="the column of weights, which row_weight can name"
+    )
+    estimator: Estimator = Field(default="both", description="both, negative-binomial or poisson")
+
+    def _of_estimator(self, by_weights: Bound, by_margins: Bound) -> tuple[Bound, ...]:
+        chosen = {"negative-binomial": (by_weights,), "poisson": (by_margins,)}
+        return chosen.get(self.estimator, (by_weights, by_margins))
 
 
 @kind_of("privacy")
-class IndividualRisk(PrivacyModel):
+class IndividualRisk(SampleModel):
     """In no class is a row rightly matched with a probability above ``at_most``, by the weights of ``row_weight``.
 
     Both estimates are means of 1 / F, where F people of the population are in the class: ``negative-binomial`` by the
@@ -31,21 +64,44 @@ class IndividualRisk(PrivacyModel):
     least the smallest one, and rows and expected people only add up.
     """
 
-    definition: ClassVar[str] = "Benedetti and Franconi 1998; Skinner and Holmes 1998"
     model: Literal["individual-risk"] = "individual-risk"
-    at_most: Number = Field(gt=0, le=1, kw_only=False, description="largest chance that a row is rightly matched")
-    weight: str | None = Field(
-        default=None, min_length=1, kw_only=False, description="the column of weights, which row_weight can name"
-    )
-    estimator: Estimator = Field(default="both", description="both, negative-binomial or poisson")
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
         required, threshold = float(self.at_most), self.at_most * (1 + TOLERANCE)
         by_weights = Bound(BY_WEIGHTS, "<=", required, threshold, monotonic=True)
-        by_margins = Bound(BY_MARGINS, "<=", required, threshold)
-        of_estimator = {"negative-binomial": (by_weights,), "poisson": (by_margins,)}
-        return of_estimator.get(self.estimator, (by_weights, by_margins))
+        return self._of_estimator(by_weights, Bound(BY_MARGINS, "<=", required, threshold))
 
     def __str__(self) -> str:
         return f"individual risk by {self.estimator} (at most {self.at_most:g})"
+
+
+@kind_of("privacy")
+class ExpectedReidentifications(SampleModel, MeanModel):
+    """Of the published rows at most the share ``at_most`` is expected to be rightly matched in the population.
+
+    It is the mean over published rows of the risk that :class:`IndividualRisk` bounds, by the same ``estimator``: an
+    office that accepts one row in a hundred asks for 0.01. It suppresses nothing by itself: a node with a larger mean
+    is rejected.
+
+    Without suppression a more general node has no larger mean by weights, and searches rule out nodes as they do for
+    :class:`SampleUniqueness`. By margins a mean can rise where weights are unequal, as far as is known, so that nodes
+    are checked one by one.
+    """
+
+    model: Literal["expected-reidentifications"] = "expected-reidentifications"
+    at_most: Number = Field(gt=0, lt=1, kw_only=False, description="largest share of published rows that is found")
+
+    @property
+    def monotonic_without_suppression(self) -> bool:  # type: ignore[override]
+        """Whether it looks at weights alone, by which a more general node has no larger mean."""
+        return self.estimator == "negative-binomial"
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        required, threshold = float(self.at_most), self.at_most * (1 + TOLERANCE)
+        by_weights = Bound(MEAN_BY_WEIGHTS, "<=", required, threshold, grain="node")
+        return self._of_estimator(by_weights, Bound(MEAN_BY_MARGINS, "<=", required, threshold, grain="node"))
+
+    def __str__(self) -> str:
+        return f"expected re-identifications by {self.estimator} (at most {self.at_most:g} of the rows)"

@@ -128,7 +128,8 @@ def encode_table(
         reads_dictionaries=spec.earlier is None and engine.has_dictionaries(_all_rows(spec)),
     )
     encoding = encode_taxonomies(engine, encoding)
-    has_estimates = any(bound.measure.of_all for bound in encoding.criteria.bounds)  # which are made here
+    # Estimates are made here.
+    has_estimates = any(each.measure.of_all or each.measure.view == "sample" for each in encoding.criteria.bounds)
     in_pieces = make_cells(engine, encoding, may_stay=may_stay and not has_estimates)
     if spec.earlier is not None:
         codes = {name: encoding.sensitive(name) for name in spec.coded}

@@ -83,13 +83,13 @@ def attainable(encoding: Encoding, batch: Sequence[Levels], row_count: int, allo
     columns, strictest = {}, {}
     pairs = [(model, bound) for model in encoding.criteria.models for bound in model.bounds]
     for index, (model, bound) in enumerate(pairs):
-        name = f"attainable_{index}"
+        name, alike = f"attainable_{index}", model.alike(bound)
         if bound.grain == "node":
-            columns[name] = worst_of(encoding, bound, column(KEPT))
+            first, *others = (worst_of(encoding, each, column(KEPT)) for each in alike)
+            columns[name] = f.greatest(first, *others) if others else first
         else:
-            alike = model.alike(bound)
-            others = [other for other in bounds if other not in alike]
-            strictest[name] = _strictest(encoding, alike, others, row_count, allowed_rows)
+            given = [other for other in bounds if other not in alike]
+            strictest[name] = _strictest(encoding, alike, given, row_count, allowed_rows)
     return _summaries(encoding, batch, row_count, columns, strictest)
 
 
@@ -174,13 +174,16 @@ def _rows_out_of(encoding: Encoding, bounds: Sequence[Bound]) -> exp.Expr:
 def _rows_above_means(criteria: Criteria, row_count: int) -> Iterator[exp.Alias]:
     """Return ``violating_<bound>`` and ``blocked_<model>`` of means: the published rows where the mean is too large."""
     published = exp.Sub(this=number(row_count), expression=column("suppressed_rows", "anon_summaries"))
-    for index, bound in enumerate(criteria.bounds):
-        if bound.measure.is_mean:
-            is_within = passing(bound, column(f"worst_{index}", "anon_summaries"))
-            rows = case(f.coalesce(is_within, exp.true()), number(0), published.copy())
-            yield aliased(rows, f"violating_{index}")
-            model = next(place for place, each in enumerate(criteria.models) if bound in each.bounds)
-            yield aliased(rows.copy(), f"blocked_{model}")
+    places = {bound: index for index, bound in enumerate(criteria.bounds) if bound.measure.is_mean}
+
+    def rows(bounds: Sequence[Bound]) -> exp.Expr:
+        are_within = (passing(bound, column(f"worst_{places[bound]}", "anon_summaries")) for bound in bounds)
+        return case(all_of([f.coalesce(each, exp.true()) for each in are_within]), number(0), published.copy())
+
+    yield from (aliased(rows([bound]), f"violating_{index}") for bound, index in places.items())
+    for index, model in enumerate(criteria.models):
+        if means := [bound for bound in model.bounds if bound in places]:
+            yield aliased(rows(means), f"blocked_{index}")
 
 
 def judged_cells(encoding: Encoding, levels: Levels) -> Step:

@@ -158,9 +158,12 @@ def with_risks(grouping: Grouping, whole: exp.Select, measures: Sequence[Measure
         expected = exp.Mul(this=expected, expression=exp.Div(this=people_by(*label), expression=people_by()))
     sampled = exp.Div(this=rows.copy(), expression=people.copy())
     unsampled = exp.Mul(this=expected, expression=exp.Paren(this=exp.Sub(this=number(1), expression=sampled)))
-    risks = {
-        "negative_binomial_risk": scalar_call("negative_binomial_risk", rows, people),
-        "poisson_risk": scalar_call("poisson_mean_risk", rows.copy(), unsampled),
-    }
-    columns = [as_measure(grouping, measure, risks[measure.name]) for measure in measures]
+    by_weights = scalar_call("negative_binomial_risk", rows, people)
+    by_margins = scalar_call("poisson_mean_risk", rows.copy(), unsampled)
+    columns = []
+    for measure in measures:
+        risk = (by_margins if measure.name.endswith("poisson_risk") else by_weights).copy()
+        columns.append(
+            as_measure(grouping, measure, exp.Mul(this=rows.copy(), expression=risk) if measure.is_mean else risk)
+        )
     return select([*(column(name, classes) for name in whole.named_selects), *columns], subquery(whole, classes))

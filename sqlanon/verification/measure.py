@@ -19,7 +19,7 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy_value import respelled, unknown_names
 from sqlanon.model.privacy import NO_ABSENT_CLASS, PrivacyModel
 from sqlanon.model.release import Measurement, ModelResult
-from sqlanon.model.risk_models import BY_MARGINS
+from sqlanon.model.risk_models import BY_MARGINS, MEAN_BY_MARGINS
 from sqlanon.queries import measures as queries
 from sqlanon.queries.measures import Comparison, MeasuredClasses, generalized
 from sqlanon.queries.source import SourceColumn, Taxonomies, fractional_types, spelled, spelled_taxonomy
@@ -188,7 +188,7 @@ def _no_verdict(model: PrivacyModel, bound: Bound, beside: Beside, *, counts_row
     """Return why an attained value does not show whether a release meets a bound; None if it does."""
     if beside.source is None and (model.compares_with_source or bound == NO_ABSENT_CLASS):
         return WITHOUT_SOURCE
-    if bound.measure == BY_MARGINS and beside.labelled_source is None:
+    if bound.measure in (BY_MARGINS, MEAN_BY_MARGINS) and beside.labelled_source is None:
         return WITHOUT_SOURCE
     # A class has at least as many rows as individuals, and the same distinct values.
     if counts_rows and bound.measure != CLASS_SIZE and bound.measure.name != DISTINCT_DIVERSITY:

@@ -144,8 +144,9 @@ def policies(
     if risks and draw(st.sampled_from([True, False, False])):
         estimators = st.sampled_from(["both", "negative-binomial", "poisson"])
         named = draw(st.sampled_from([None, weight])) if row_weight else weight
-        at_most = st.sampled_from([0.02, 0.1, 0.25, 0.6, 1.0])
-        risk = draw(st.builds(sa.IndividualRisk, at_most, weight=st.just(named), estimator=estimators))
+        at_most = st.sampled_from([0.02, 0.1, 0.25, 0.6, 0.9])
+        kind = draw(st.sampled_from([sa.IndividualRisk, sa.ExpectedReidentifications]))
+        risk = draw(st.builds(kind, at_most, weight=st.just(named), estimator=estimators))
         models = [*models, risk]
     policy = sa.Policy(
         quasi_identifiers=quasi_identifiers,

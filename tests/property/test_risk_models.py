@@ -2,6 +2,7 @@
 
 import itertools
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from tests import brute_force
+from tests import brute_force, oracle
 from tests.effort import examples
 from tests.sql.test_oracle import connection as with_macros
 
@@ -17,6 +18,7 @@ AGES = [["a", "ab", "*"], ["b", "ab", "*"], ["c", "cd", "*"], ["d", "cd", "*"]]
 SEXES = [["u", "*"], ["v", "*"]]
 TAXONOMIES = {"age": AGES, "sex": SEXES}
 WEIGHTS = st.sampled_from([1.0, 1.5, 3.0, 20.0, 1e6])
+Sampled = tuple[str | None, str | None, float]
 ROWS = st.lists(
     st.tuples(st.sampled_from([None, *"abcd"]), st.sampled_from([None, "u", "v"]), WEIGHTS), min_size=1, max_size=14
 )
@@ -25,19 +27,20 @@ ROWS = st.lists(
 def policy(at_most: float, **settings: object) -> sa.Policy:
     taxonomies = {name: sa.Taxonomy.from_rows(rows) for name, rows in TAXONOMIES.items()}
     estimator, weight = settings.pop("estimator", "both"), settings.pop("weight", None)
+    kind: Any = settings.pop("kind", sa.IndividualRisk)
     return sa.Policy(
         **{
             "quasi_identifiers": ["age", "sex"],
             "insensitive": ["weight"],
             "row_weight": "weight",
-            "privacy": [sa.IndividualRisk(at_most, weight, estimator=estimator)],  # type: ignore[arg-type]
+            "privacy": [kind(at_most, weight, estimator=estimator)],
             "taxonomies": taxonomies,
             **settings,
         }  # type: ignore[arg-type]
     )
 
 
-def loaded(rows: list[tuple[str | None, str | None, float]]) -> sa.Session:
+def loaded(rows: list[Sampled]) -> sa.Session:
     connection = with_macros()
     connection.execute(
         "DROP TABLE IF EXISTS released; CREATE OR REPLACE TABLE people (age VARCHAR, sex VARCHAR, weight DOUBLE)"
@@ -46,7 +49,7 @@ def loaded(rows: list[tuple[str | None, str | None, float]]) -> sa.Session:
     return sa.connect(connection)
 
 
-def labels(rows: list[tuple[str | None, str | None, float]], node: dict[str, int]) -> list[tuple[object, ...]]:
+def labels(rows: list[Sampled], node: dict[str, int]) -> list[tuple[object, ...]]:
     """The rows at a node; NULL has no label but the one of the top, where all rows agree."""
 
     def label(name: str, value: str | None) -> str | None:
@@ -59,7 +62,7 @@ def labels(rows: list[tuple[str | None, str | None, float]], node: dict[str, int
 
 
 def risks_at(
-    connection: duckdb.DuckDBPyConnection, rows: list[tuple[str | None, str | None, float]], node: dict[str, int]
+    connection: duckdb.DuckDBPyConnection, rows: list[Sampled], node: dict[str, int]
 ) -> list[tuple[int, float, float]]:
     connection.execute("CREATE OR REPLACE TABLE sample (age VARCHAR, sex VARCHAR, weight DOUBLE)")
     connection.executemany("INSERT INTO sample VALUES (?, ?, ?)", labels(rows, node))
@@ -74,7 +77,7 @@ def risks_at(
 
 @given(ROWS, st.sampled_from([0.02, 0.2, 0.5, 1.0]))
 @settings(max_examples=examples(60), deadline=None)
-def test_nodes_have_the_risks_of_the_macros(rows: list[tuple[str | None, str | None, float]], at_most: float) -> None:
+def test_nodes_have_the_risks_of_the_macros(rows: list[Sampled], at_most: float) -> None:
     session = loaded(rows)
     violating, all_met = {}, {}
     for found in session.lattice("people", policy(at_most)).to_pylist():
@@ -95,32 +98,99 @@ def test_nodes_have_the_risks_of_the_macros(rows: list[tuple[str | None, str | N
                 assert all_met[high] or not all_met[low]
 
 
-@given(ROWS, st.sampled_from([0.02, 0.1, 0.3]), st.sampled_from([0.0, 0.3]), st.sampled_from(["both", "poisson"]))
+@pytest.mark.parametrize("kind", [sa.IndividualRisk, sa.ExpectedReidentifications])
+@given(
+    ROWS,
+    st.sampled_from([0.02, 0.1, 0.3]),
+    st.sampled_from([0.0, 0.3, 0.8]),
+    st.sampled_from(["both", "poisson", "negative-binomial"]),
+    st.sampled_from([(), (sa.KAnonymity(2),)]),
+)
 @settings(max_examples=examples(480), deadline=None)
 def test_the_search_finds_the_node_of_brute_force(
-    rows: list[tuple[str | None, str | None, float]], at_most: float, limit: float, estimator: str
+    kind: Any, rows: list[Sampled], at_most: float, limit: float, estimator: str, others: tuple[Any, ...]
 ) -> None:
     """30 tables at the least effort."""
     session = loaded(rows)
-    asked = policy(at_most, estimator=estimator, suppression_limit=limit)
-    people = [dict(zip(["age", "sex", "weight"], row, strict=True)) for row in rows]
-    known = {name: [*levels, [None, *[None] * (len(levels[0]) - 2), "*"]] for name, levels in TAXONOMIES.items()}
-    expected = brute_force.answer(brute_force.lattice(brute_force.Task(people, known, asked)))
+    asked = policy(at_most, kind=kind, estimator=estimator, suppression_limit=limit)
+    asked = asked.changed({"privacy": (*asked.privacy, *others)})
+    nodes = brute_force.lattice(task_of(rows, asked))
+    expected = brute_force.answer(nodes)
+    satisfying = {found["node"]: found["satisfies"] for found in lattice_of(session, asked)}
+    assert satisfying == {node.levels: node.satisfies for node in nodes}
     if expected is None:
         with pytest.raises(sa.UnsatisfiableError):
             session.anonymize("people", asked, "released")
         return
     release = session.anonymize("people", asked, "released")
-    assert release.node == expected.best.node
-    assert release.report.suppressed_rows == expected.best.suppressed_rows
+    assert tuple(release.node.values()) in expected.ties
+    assert release.report.suppressed_rows == brute_force.measured(task_of(rows, asked), release.node).suppressed_rows
     again = session.verify("released", asked, source="people").measurement
     assert again.models == release.report.models
+
+
+def task_of(rows: list[Sampled], asked: sa.Policy) -> brute_force.Task:
+    people = [dict(zip(["age", "sex", "weight"], row, strict=True)) for row in rows]
+    known = {name: [*levels, [None, *[None] * (len(levels[0]) - 2), "*"]] for name, levels in TAXONOMIES.items()}
+    return brute_force.Task(people, known, asked)
+
+
+def lattice_of(session: sa.Session, asked: sa.Policy) -> list[dict[str, Any]]:
+    found = session.lattice("people", asked).to_pylist()
+    return [{**row, "node": tuple(dict(row["node"]).values())} for row in found]
+
+
+@given(ROWS, st.sampled_from([0.0, 0.4]))
+@settings(max_examples=examples(160), deadline=None)
+def test_sums_by_weights_never_rise(rows: list[Sampled], limit: float) -> None:
+    """So that searches may rule out nodes below one by the rows that it must suppress."""
+    estimator = "negative-binomial"
+    asked = policy(0.2, kind=sa.ExpectedReidentifications, estimator=estimator, suppression_limit=limit)
+    task = task_of(rows, asked)
+    for node in brute_force.lattice(task):
+        for general in oracle.more_general(task.taxonomies, node.node):
+            sums = [
+                brute_force.worst(task, each, [*brute_force.classes(task, each).values()], asked.privacy[0])[0]
+                for each in (node.node, general)
+            ]
+            assert sums[1] <= sums[0] * (1 + 1e-9)
+
+
+def test_a_mean_bounds_no_single_row_and_is_verified_beside_its_source() -> None:
+    rows = [(age, sex, 40.0 + place) for place, (age, sex) in enumerate(itertools.product("abcd", "uvuvu"))]
+    session = loaded([*rows, ("a", None, 1.0)])
+    asked = policy(0.1, kind=sa.ExpectedReidentifications)
+    release = session.anonymize("people", asked, "released")
+    assert release.node == {"age": 0, "sex": 0}
+    assert f"{asked.privacy[0]} is a mean over all published rows" in " ".join(release.guarantee.not_covered)
+    alone = session.verify("released", asked, strict=False).measurement.models
+    beside = session.verify("released", asked, source="people").measurement.models
+    assert [each.met for each in alone] == [True, None]
+    assert beside == release.report.models
+    query = "SELECT sum(class_size * risk) / sum(class_size) FROM anon.{}('people', ['age', 'sex'], 'weight')"
+    for macro, result in zip(("individual_risk", "poisson_risk"), beside, strict=True):
+        assert session.connection.execute(query.format(macro)).fetchone() == (pytest.approx(result.attained),)
+    session.connection.execute("CREATE OR REPLACE TABLE changed AS SELECT * REPLACE (1 AS weight) FROM released")
+    found = session.verify("changed", asked, without_provenance=True, strict=False)
+    assert "attained" in found.shortfalls[0]
+
+
+@pytest.mark.parametrize("estimator", ["both", "poisson"])
+def test_means_by_margins_are_not_taken_for_monotonic(estimator: str) -> None:
+    by_margins = policy(0.1, kind=sa.ExpectedReidentifications, estimator=estimator)
+    assert not by_margins.is_monotonic(by_margins.privacy[0])
+    by_weights = policy(0.1, kind=sa.ExpectedReidentifications, estimator="negative-binomial", search="ola")
+    assert by_weights.is_monotonic(by_weights.privacy[0])
+    with pytest.raises(sa.PolicyError, match="needs monotonic models"):
+        by_margins.changed({"search": "ola"})
+    with pytest.raises(sa.PolicyError, match="defined for classes of one node"):
+        policy(0.1, kind=sa.ExpectedReidentifications, method=sa.LocalRecoding(), quality=sa.NCP())
 
 
 @given(ROWS, st.sampled_from([0.02, 0.2, 0.5]), st.sampled_from([0.0, 0.3]), st.booleans())
 @settings(max_examples=examples(160), deadline=None)
 def test_classes_of_local_recoding_keep_the_bound(
-    rows: list[tuple[str | None, str | None, float]], at_most: float, limit: float, published: bool
+    rows: list[Sampled], at_most: float, limit: float, published: bool
 ) -> None:
     session = loaded(rows)
     settings: dict[str, object] = {"method": sa.LocalRecoding(suppression_limit=limit), "quality": sa.NCP()}
@@ -174,14 +244,15 @@ def test_a_release_without_its_source_shows_what_its_weights_show() -> None:
     assert session.measure("people", asked).models[0].met is False
 
 
-def test_both_estimates_have_one_threshold_which_is_relaxed() -> None:
+@pytest.mark.parametrize("kind", [sa.IndividualRisk, sa.ExpectedReidentifications])
+def test_both_estimates_have_one_threshold_which_is_relaxed(kind: Any) -> None:
     rows = [(age, sex, 10.0 + 3 * place) for place, (age, sex) in enumerate(itertools.product("abcd", "uvvuvuv"))]
     session = loaded(rows)
     with pytest.raises(sa.UnsatisfiableError) as refused:
-        session.anonymize("people", policy(0.0001), "released")
+        session.anonymize("people", policy(0.0001, kind=kind), "released")
     [relaxed] = [each for each in refused.value.explanation.relaxations if each.kind == "threshold"]
-    assert relaxed.smallest
-    session.anonymize("people", policy(relaxed.changes["privacy"][0]["at_most"]), "released")
+    assert relaxed.smallest == (kind is sa.IndividualRisk)
+    session.anonymize("people", policy(relaxed.changes["privacy"][0]["at_most"], kind=kind), "released")
 
 
 @pytest.mark.parametrize(

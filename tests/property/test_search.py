@@ -241,8 +241,9 @@ def test_models_that_are_not_monotonic_have_a_counter_example(kind: type[sa.KAno
     name = kind.model_fields["model"].default
     if name not in NOT_MONOTONIC:
         # Risks of a sample have theirs in test_risk_models.py, with weights.
-        of_sample = sa.SampleUniqueness, sa.AverageRisk, sa.PopulationUniqueness, sa.IndividualRisk
-        assert kind in (sa.KAnonymity, sa.DistinctLDiversity, sa.KMap, sa.NoAttack, *of_sample)
+        of_sample = sa.SampleUniqueness, sa.AverageRisk, sa.PopulationUniqueness
+        of_weights = sa.IndividualRisk, sa.ExpectedReidentifications
+        assert kind in (sa.KAnonymity, sa.DistinctLDiversity, sa.KMap, sa.NoAttack, *of_sample, *of_weights)
         return
     model, table = NOT_MONOTONIC[name]
     assert not model.monotonic

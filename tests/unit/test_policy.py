@@ -380,6 +380,7 @@ privacy = [
     {model = "average-risk", at_most = 0.2},
     {model = "individual-risk", at_most = 0.05, weight = "survey weight", estimator = "poisson"},
     {model = "population-uniqueness", at_most = 0.01, population = 83000000},
+    {model = "expected-reidentifications", at_most = 0.01},
 ]
 """
 
@@ -586,6 +587,7 @@ class TestToml:
                 sa.AverageRisk(0.2),
                 sa.IndividualRisk(0.05, "survey weight", estimator="poisson"),
                 sa.PopulationUniqueness(0.01, 83_000_000),
+                sa.ExpectedReidentifications(0.01),
             ],
         )
         assert found == expected

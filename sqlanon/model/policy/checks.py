@@ -14,7 +14,7 @@ from sqlanon.model.policy.policy_parts import key_misfits
 from sqlanon.model.policy_value import RESERVED_PREFIX, did_you_mean, unknown_names
 from sqlanon.model.privacy import MConcealing, PopulationModel, PrivacyModel
 from sqlanon.model.quality import Prec
-from sqlanon.model.risk_models import IndividualRisk
+from sqlanon.model.risk_models import SampleModel
 from sqlanon.model.taxonomy.rules import Columns
 
 
@@ -165,7 +165,7 @@ def _uncountable_individuals(policy: PolicyFields) -> Iterable[str]:
 
 
 def _unweighed_risks(policy: PolicyFields) -> Iterable[str]:
-    for model in (each for each in policy.privacy if isinstance(each, IndividualRisk)):
+    for model in (each for each in policy.privacy if isinstance(each, SampleModel)):
         if policy.row_weight is None:
             yield f"{model} needs the weights of rows: name their column in row_weight"
         elif model.weight is not None and folded(model.weight) != folded(policy.row_weight):

@@ -43,26 +43,18 @@ SELECT count(*) - count(household) AS row_count FROM :source AS anon_rows;
 -- rows of a sample by the power of ten of their risk
 -- From the highest one on; both estimates are below 1e-6 in the last one.
 SELECT
-    anon_power AS power,
-    CAST(sum(CASE WHEN anon_binomial_risk IS NOT NULL THEN anon_class_size ELSE 0 END) AS BIGINT) AS binomial_rows,
-    CAST(sum(CASE WHEN anon_poisson_risk IS NOT NULL THEN anon_class_size ELSE 0 END) AS BIGINT) AS poisson_rows
+    CAST(greatest(floor(log10(anon_risk)), -7) AS INTEGER) AS power,
+    CAST(sum(CASE WHEN anon_is_binomial THEN anon_class_size ELSE 0 END) AS BIGINT) AS binomial_rows,
+    CAST(sum(CASE WHEN anon_is_binomial THEN 0 ELSE anon_class_size END) AS BIGINT) AS poisson_rows
 FROM (
     SELECT
         anon_class_size,
-        anon_binomial_risk,
-        NULL AS anon_poisson_risk,
-        CAST(greatest(floor(log10(anon_binomial_risk)), -7) AS INTEGER) AS anon_power
-    FROM :cells AS anon_one
-    UNION ALL
-    SELECT
-        anon_class_size,
-        NULL AS anon_binomial_risk,
-        anon_poisson_risk,
-        CAST(greatest(floor(log10(anon_poisson_risk)), -7) AS INTEGER) AS anon_power
-    FROM :cells AS anon_other
-) AS anon_both
-GROUP BY anon_power
-ORDER BY anon_power DESC;
+        unnest([TRUE, FALSE]) AS anon_is_binomial,
+        unnest([anon_binomial_risk, anon_poisson_risk]) AS anon_risk
+    FROM :cells AS anon_cells
+) AS anon_risks
+GROUP BY power
+ORDER BY power DESC;
 
 -- name: alike_rows
 -- rows of a sample, at most two of each class

@@ -184,7 +184,7 @@ FROM (SELECT DISTINCT anon_blanks FROM query_table(anon_helpers.as_source(cells)
 --   FROM anon_helpers.fitting_classes('classes', ['sex', 'zip']) ORDER BY ALL;
 CREATE OR REPLACE MACRO anon_helpers.fitting_classes(classes, keys) AS TABLE
 WITH anon_numbered AS MATERIALIZED (
-    SELECT *, row_number() OVER () AS anon_class
+    SELECT * EXCLUDE (anon_fitting_size, anon_fitting_people), row_number() OVER () AS anon_class
     FROM query_table(anon_helpers.as_source(classes))
 ),
 anon_cells AS MATERIALIZED (
@@ -199,28 +199,26 @@ anon_pairs AS MATERIALIZED (
     FROM anon_cells
     CROSS JOIN anon_helpers.patterns_of_blanks('anon_cells') AS anon_patterns
 )
-SELECT
-    anon_numbered.* EXCLUDE (anon_class) REPLACE (
-        anon_fits.anon_fitting_size AS anon_fitting_size, anon_fits.anon_fitting_people AS anon_fitting_people
-    )
+SELECT * EXCLUDE (anon_class)
 FROM anon_numbered
 INNER JOIN (
     SELECT
-        anon_pairs.anon_class,
-        CAST(sum(anon_fit.anon_size) AS BIGINT) AS anon_fitting_size,
-        sum(anon_fit.anon_people) AS anon_fitting_people
+        anon_class,
+        CAST(sum(anon_fits.anon_size) AS BIGINT) AS anon_fitting_size,
+        sum(anon_fits.anon_people) AS anon_fitting_people
     FROM anon_pairs
     INNER JOIN (
         SELECT
-            anon_blanks, anon_others, anon_kept, sum(anon_class_size) AS anon_size, sum(anon_population_size) AS anon_people
+            anon_others AS anon_blanks,
+            anon_blanks AS anon_others,
+            anon_kept,
+            sum(anon_class_size) AS anon_size,
+            sum(anon_population_size) AS anon_people
         FROM anon_pairs
         GROUP BY ALL
-    ) AS anon_fit
-        ON anon_pairs.anon_blanks = anon_fit.anon_others
-        AND anon_pairs.anon_others = anon_fit.anon_blanks
-        AND anon_pairs.anon_kept = anon_fit.anon_kept
-    GROUP BY anon_pairs.anon_class
-) AS anon_fits ON anon_numbered.anon_class = anon_fits.anon_class;
+    ) AS anon_fits USING (anon_blanks, anon_others, anon_kept)
+    GROUP BY anon_class
+) AS anon_sizes USING (anon_class);
 
 -- Classes of a sample with the estimate of their risk by their own weights, see anon.individual_risk.
 --
@@ -260,9 +258,9 @@ anon_shares AS MATERIALIZED (
     GROUP BY anon_key, anon_value
 )
 SELECT
-    anon_numbered.* EXCLUDE (anon_class, anon_people),
-    anon_numbered.anon_people * coalesce(anon_products.anon_product, 1.0) AS anon_expected_size,
-    anon_expected_size * greatest(1 - anon_numbered.anon_fitting_size / anon_numbered.anon_fitting_people, 0) AS anon_unsampled
+    * EXCLUDE (anon_class, anon_people, anon_product),
+    anon_people * coalesce(anon_product, 1.0) AS anon_expected_size,
+    anon_expected_size * greatest(1 - anon_fitting_size / anon_fitting_people, 0) AS anon_unsampled
 FROM anon_numbered
 LEFT JOIN (
     SELECT anon_values.anon_class, product(anon_shares.anon_share) AS anon_product
@@ -270,7 +268,7 @@ LEFT JOIN (
     INNER JOIN anon_shares
         ON anon_values.anon_key = anon_shares.anon_key AND anon_values.anon_value IS NOT DISTINCT FROM anon_shares.anon_value
     GROUP BY anon_values.anon_class
-) AS anon_products ON anon_numbered.anon_class = anon_products.anon_class;
+) AS anon_products USING (anon_class);
 
 -- Classes of a sample with both estimates of their risk, see anon.individual_risk and anon.poisson_risk.
 --
@@ -457,24 +455,20 @@ CREATE OR REPLACE MACRO anon.risk_threshold(source, keys, weight, share) AS TABL
 WITH anon_weighted AS (FROM anon_helpers.weighted_classes(source, keys, weight)),
 anon_risks AS (
     SELECT
-        anon_risk,
-        anon_rows,
-        anon_helpers.checked_share(share, 'the share of rows') * sum(anon_rows) OVER () AS anon_accepted,
-        sum(anon_rows * anon_risk) OVER anon_rising
-        + anon_risk * (sum(anon_rows) OVER () - sum(anon_rows) OVER anon_rising) AS anon_found
-    FROM (
-        SELECT anon_binomial_risk AS anon_risk, sum(anon_class_size) AS anon_rows
-        FROM anon_helpers.binomial_classes('anon_weighted')
-        GROUP BY anon_binomial_risk
-    )
-    WINDOW anon_rising AS (ORDER BY anon_risk ASC ROWS UNBOUNDED PRECEDING)
+        anon_class_size,
+        anon_binomial_risk,
+        anon_helpers.checked_share(share, 'the share of rows') * sum(anon_class_size) OVER () AS anon_accepted,
+        sum(anon_class_size * anon_binomial_risk) OVER anon_rising
+        + anon_binomial_risk * (sum(anon_class_size) OVER () - sum(anon_class_size) OVER anon_rising) AS anon_found
+    FROM anon_helpers.binomial_classes('anon_weighted')
+    WINDOW anon_rising AS (ORDER BY anon_binomial_risk ASC)
 )
 SELECT
-    CAST(coalesce(sum(anon_rows), 0) AS BIGINT) AS row_count,
+    CAST(coalesce(sum(anon_class_size), 0) AS BIGINT) AS row_count,
     max(anon_found) AS expected,
     any_value(anon_accepted) AS accepted,
-    max(anon_risk) FILTER (WHERE anon_found <= anon_accepted) AS threshold,
-    CAST(coalesce(sum(anon_rows) FILTER (WHERE anon_found > anon_accepted), 0) AS BIGINT) AS rows_above
+    max(anon_binomial_risk) FILTER (WHERE anon_found <= anon_accepted) AS threshold,
+    CAST(coalesce(sum(anon_class_size) FILTER (WHERE anon_found > anon_accepted), 0) AS BIGINT) AS rows_above
 FROM anon_risks;
 
 -- guarded: tests/sql/71_survey.test
@@ -503,8 +497,6 @@ FROM anon_helpers.risk_classes('anon_weighted', keys, TRUE)
 WHERE greatest(anon_binomial_risk, anon_poisson_risk) > anon_helpers.checked_share(at_most, 'at_most')
 ORDER BY anon_class_size DESC, greatest(anon_binomial_risk, anon_poisson_risk) DESC;
 
--- guarded: tests/sql/71_survey.test
-
 -- The rows of a sample, each with its household, its weight, and the number and risk of its class, one of those that were
 -- counted. A household that is NULL is an error.
 --
@@ -514,31 +506,23 @@ ORDER BY anon_class_size DESC, greatest(anon_binomial_risk, anon_poisson_risk) D
 --   classes AS (SELECT DISTINCT sex, 0.1 AS anon_binomial_risk FROM visits)
 --   FROM anon_helpers.household_members('survey', 'classes', ['sex'], 'id', 'home') ORDER BY ALL;
 CREATE OR REPLACE MACRO anon_helpers.household_members(source, classes, keys, weight, household) AS TABLE
-SELECT
-    CASE
-        WHEN anon_rows.anon_household IS NULL
-            THEN error(concat('column "', household, '" is NULL in a row: every row needs its household'))
-        ELSE anon_rows.anon_household
-    END AS anon_household,
-    anon_rows.anon_weight,
-    anon_numbered.anon_class,
-    anon_numbered.anon_binomial_risk
+SELECT anon_household, anon_weight, anon_class, anon_binomial_risk
 FROM (
     SELECT
         row(*COLUMNS(anon_helpers.listed(keys))) AS anon_key,
-        COLUMNS([household]) AS anon_household,
+        CASE
+            WHEN COLUMNS([household]) IS NULL
+                THEN error(concat('column "', household, '" is NULL in a row: every row needs its household'))
+            ELSE COLUMNS([household])
+        END AS anon_household,
         anon_helpers.sampling_weight(COLUMNS([weight]), weight, keys) AS anon_weight
     FROM query_table(anon_helpers.as_source(source))
 ) AS anon_rows
+-- NULLs within rows are equal.
 INNER JOIN (
-    SELECT
-        row(*COLUMNS(anon_helpers.listed(keys))) AS anon_key,
-        anon_binomial_risk,
-        row_number() OVER () AS anon_class
+    SELECT row(*COLUMNS(anon_helpers.listed(keys))) AS anon_key, anon_binomial_risk, row_number() OVER () AS anon_class
     FROM query_table(anon_helpers.as_source(classes))
-) AS anon_numbered
-    -- NULLs within rows are equal.
-    ON anon_rows.anon_key = anon_numbered.anon_key;
+) AS anon_numbered USING (anon_key);
 
 -- guarded: tests/sql/71_survey.test
 -- no mutants of risk < 1: risks of 1 are another case, and DuckDB 1.5 has no logarithm of 0

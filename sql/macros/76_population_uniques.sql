@@ -125,22 +125,19 @@ list_transform(
 -- Returns: DOUBLE.
 -- Source: Zayatz 1991.
 -- Example:
---   SELECT anon_helpers.zayatz_uniques([1, 2, 6], [20, 8, 2], 1000.0) AS uniques;
-CREATE OR REPLACE MACRO anon_helpers.zayatz_uniques(class_sizes, class_counts, population) AS
-list_transform(
-    [list_dot_product(class_sizes, class_counts)],
-    lambda anon_rows: anon_helpers.classes_of_size(class_sizes, class_counts, 1) ** 2 / list_dot_product(
-        class_counts,
-        list_transform(class_sizes, lambda anon_size: anon_size * anon_rows / population * coalesce(
-            list_product(list_transform(
-                -- The product of more is below 1e-26.
-                range(1, CAST(least(anon_size, 60 * population / anon_rows) AS BIGINT)),
-                lambda anon_other: greatest(population - anon_rows - anon_other + 1, 0) / (population - anon_other)
-            )),
-            1.0
-        ))
-    )
-)[1];
+--   SELECT anon_helpers.zayatz_uniques([1, 2, 6], [20, 8, 2], 48, 1000.0) AS uniques;
+CREATE OR REPLACE MACRO anon_helpers.zayatz_uniques(class_sizes, class_counts, row_count, population) AS
+anon_helpers.classes_of_size(class_sizes, class_counts, 1) ** 2 * population / row_count / list_dot_product(
+    class_counts,
+    list_transform(class_sizes, lambda anon_size: anon_size * coalesce(
+        list_product(list_transform(
+            -- The product of more is below 1e-26.
+            range(1, CAST(least(anon_size, 60 * population / row_count) AS BIGINT)),
+            lambda anon_other: greatest(population - row_count - anon_other + 1, 0) / (population - anon_other)
+        )),
+        1.0
+    ))
+);
 
 -- The number of classes of the population, from those of a sample.
 --
@@ -249,7 +246,9 @@ list_transform(
                 THEN {'pitman': anon_sample.singles, 'zayatz': anon_sample.singles, 'snb': anon_sample.singles}
             ELSE {
                 'pitman': anon_helpers.pitman_uniques(anon_sample.sizes, anon_sample.counts, anon_sample.people),
-                'zayatz': anon_helpers.zayatz_uniques(anon_sample.sizes, anon_sample.counts, anon_sample.people),
+                'zayatz': anon_helpers.zayatz_uniques(
+                    anon_sample.sizes, anon_sample.counts, anon_sample.rows, anon_sample.people
+                ),
                 'snb': anon_helpers.snb_uniques(anon_sample.sizes, anon_sample.counts, anon_sample.rows / anon_sample.people)
             }
         END],

@@ -49,25 +49,17 @@ anon_blanked AS MATERIALIZED (
     FROM anon_cells
     WHERE anon_released > 0
     GROUP BY ALL
-),
-anon_patterns AS MATERIALIZED (FROM anon_helpers.patterns_of_blanks('anon_blanked'))
+)
 SELECT matching_rows, CAST(sum(anon_people) AS BIGINT) AS person_count
 FROM (
-    SELECT
-        any_value(anon_persons.anon_people) AS anon_people,
-        CAST(coalesce(sum(anon_blanked.anon_released), 0) AS BIGINT) AS matching_rows
+    SELECT any_value(anon_people) AS anon_people, CAST(coalesce(sum(anon_released), 0) AS BIGINT) AS matching_rows
     FROM (
-        SELECT
-            anon_cells.anon_texts,
-            anon_cells.anon_people,
-            anon_patterns.anon_blanks,
-            anon_helpers.blanked(anon_cells.anon_texts, anon_patterns.anon_blanks) AS anon_kept
+        SELECT anon_texts, anon_people, anon_blanks, anon_helpers.blanked(anon_texts, anon_blanks) AS anon_kept
         FROM anon_cells
-        LEFT JOIN anon_patterns ON TRUE
-        WHERE anon_cells.anon_people > 0
+        LEFT JOIN anon_helpers.patterns_of_blanks('anon_blanked') AS anon_patterns ON TRUE
+        WHERE anon_people > 0
     ) AS anon_persons
-    LEFT JOIN anon_blanked
-        ON anon_persons.anon_blanks = anon_blanked.anon_blanks AND anon_persons.anon_kept = anon_blanked.anon_kept
-    GROUP BY anon_persons.anon_texts
+    LEFT JOIN anon_blanked USING (anon_blanks, anon_kept)
+    GROUP BY anon_texts
 )
 GROUP BY matching_rows;

@@ -4679,7 +4679,7 @@ FROM (
 --
 -- Returns: VARCHAR[].
 -- Example:
---   SELECT anon_helpers.blanked(['f', '10115'], [false, true]) AS texts;
+--   SELECT anon_helpers.blanked(string_split('f 10115', ' '), [false, true]) AS texts;
 CREATE OR REPLACE MACRO anon_helpers.blanked(texts, blanks) AS
 list_transform(texts, lambda anon_text, anon_place: CASE WHEN NOT blanks[anon_place] THEN anon_text END);
 
@@ -5598,7 +5598,9 @@ FROM (
         CASE
             WHEN typeof(share_or_weight) = 'VARCHAR' THEN anon_helpers.sampling_weight(
                 -- A share needs no column, and takes any.
-                COLUMNS(CASE typeof(share_or_weight) WHEN 'VARCHAR' THEN [anon.text_of(share_or_weight)] ELSE keys[:1] END),
+                COLUMNS(CASE typeof(share_or_weight)
+                    WHEN 'VARCHAR' THEN [anon.text_of(share_or_weight)] ELSE anon_helpers.listed(keys)[:1]
+                END),
                 anon.text_of(share_or_weight),
                 keys
             )
@@ -9247,7 +9249,7 @@ COMMENT ON MACRO anon_helpers.blanked IS 'A class by the texts of its keys, with
 
 Returns: VARCHAR[].
 Example:
-  SELECT anon_helpers.blanked([''f'', ''10115''], [false, true]) AS texts;';
+  SELECT anon_helpers.blanked(string_split(''f 10115'', '' ''), [false, true]) AS texts;';
 COMMENT ON MACRO TABLE anon_helpers.patterns_of_blanks IS 'The patterns of blanks of classes: which keys are unknown.
 
 Returns: anon_blanks BOOLEAN[]; one row per pattern. An error for more than 64.

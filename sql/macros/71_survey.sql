@@ -148,7 +148,7 @@ FROM (
 --
 -- Returns: VARCHAR[].
 -- Example:
---   SELECT anon_helpers.blanked(['f', '10115'], [false, true]) AS texts;
+--   SELECT anon_helpers.blanked(string_split('f 10115', ' '), [false, true]) AS texts;
 CREATE OR REPLACE MACRO anon_helpers.blanked(texts, blanks) AS
 list_transform(texts, lambda anon_text, anon_place: CASE WHEN NOT blanks[anon_place] THEN anon_text END);
 

@@ -275,7 +275,9 @@ FROM (
         CASE
             WHEN typeof(share_or_weight) = 'VARCHAR' THEN anon_helpers.sampling_weight(
                 -- A share needs no column, and takes any.
-                COLUMNS(CASE typeof(share_or_weight) WHEN 'VARCHAR' THEN [anon.text_of(share_or_weight)] ELSE keys[:1] END),
+                COLUMNS(CASE typeof(share_or_weight)
+                    WHEN 'VARCHAR' THEN [anon.text_of(share_or_weight)] ELSE anon_helpers.listed(keys)[:1]
+                END),
                 anon.text_of(share_or_weight),
                 keys
             )

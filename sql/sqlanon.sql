@@ -6275,6 +6275,276 @@ FROM (
 )
 GROUP BY matching_rows;
 
+-- Linked tables: persons and the rows that belong to them, such as patients and visits, released together and still joinable.
+--
+-- Each table may be anonymous on its own, and persons alone by the join: it is measured here. Rows without a person belong to
+-- nobody and are not counted, see anon.broken_keys. NULL is a label like any other.
+
+-- guarded: tests/sql/79_linked.test
+
+-- The rows of a parent with their keys and labels, if each row has a key of its own.
+--
+-- Returns: the columns of the parent, anon_key (the key), anon_label STRUCT; an error for a key that is NULL or in several rows.
+-- Example:
+--   SELECT id, anon_key, anon_label FROM anon_helpers.keyed_rows('visits', 'id', ['age', 'sex']) ORDER BY id ASC;
+CREATE OR REPLACE MACRO anon_helpers.keyed_rows(parent, row_key, labels) AS TABLE
+WITH anon_rows AS (
+    SELECT
+        *,
+        COLUMNS([row_key]) AS anon_key,
+        row(*COLUMNS(anon_helpers.listed(labels))) AS anon_label
+    FROM query_table(anon_helpers.as_source(parent))
+),
+anon_checked AS (
+    SELECT
+        CASE
+            WHEN count(anon_key) < count(*) THEN error(concat(
+                'column "', row_key, '" is NULL in ', count(*) - count(anon_key), ' rows: every row needs a key of its own'
+            ))
+            WHEN count(DISTINCT anon_key) < count(anon_key) THEN error(concat(
+                'column "', row_key, '" has ', count(DISTINCT anon_key), ' keys in ', count(anon_key),
+                ' rows: every row needs a key of its own'
+            ))
+            ELSE TRUE
+        END AS anon_are_own
+    FROM anon_rows
+)
+SELECT anon_rows.* FROM anon_rows INNER JOIN anon_checked ON anon_checked.anon_are_own;
+
+-- The rows of a child with their labels, by the key of the row that they belong to.
+--
+-- Returns: anon_key (the key), anon_label STRUCT.
+-- Example:
+--   FROM anon_helpers.referring_rows('visits', 'sex', ['age']) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.referring_rows(child, key, child_labels) AS TABLE
+SELECT
+    COLUMNS([key]) AS anon_key,
+    row(*COLUMNS(anon_helpers.listed(child_labels))) AS anon_label
+FROM query_table(anon_helpers.as_source(child));
+
+-- guarded: tests/sql/79_linked.test
+
+-- Whether keys of a child can refer to keys of a parent: all are text, or values of other types, whose texts are compared.
+--
+-- Returns: BOOLEAN, always true; an error for keys that are text in one table alone. NULL is the type of a child without rows.
+-- Example:
+--   SELECT anon_helpers.are_of_one_type('BIGINT', 'INTEGER') AS comparable;
+CREATE OR REPLACE MACRO anon_helpers.are_of_one_type(type, other_type) AS
+CASE
+    WHEN (type = 'VARCHAR') <> (other_type = 'VARCHAR') THEN error(concat(
+        'the keys of the parent are ', type, ', and those that refer to them are ', other_type, ': cast one of them'
+    ))
+    ELSE TRUE
+END;
+
+-- guarded: tests/sql/79_linked.test
+
+-- The rows of a parent, each with its tree: its labels, and those of all of its rows in a child, in an order that says nothing.
+-- Rows with equal trees look alike to somebody who knows all of these labels, and which rows belong together.
+--
+-- A tree is a label, too: of a child whose rows have children, 'tree' stands for the labels of a row and of all below it.
+--
+-- Job: classes.
+-- Returns: the columns of the parent, tree STRUCT (its labels, and the sorted list of its rows' labels); one row per row of the
+-- parent. A tree that the parent had goes. An error for a key of the parent that is NULL or in several rows, and for keys that
+-- are text in one table alone.
+-- Source: Nergiz, Clifton and Nergiz 2009, "Multirelational k-Anonymity".
+-- Example:
+--   WITH people AS (SELECT DISTINCT sex FROM visits WHERE sex IS NOT NULL)
+--   FROM anon.trees('people', 'sex', ['sex'], 'visits', 'sex', ['diagnosis']) ORDER BY sex ASC;
+CREATE OR REPLACE MACRO anon.trees(parent, row_key, labels, child, key, child_labels) AS TABLE
+SELECT
+    COLUMNS(lambda anon_column: NOT starts_with(anon_column, 'anon_') AND lower(anon_column) <> 'tree'),
+    row(anon_label, coalesce(anon_below, [])) AS tree
+FROM (
+    SELECT anon_parents.*, anon_children.anon_below
+    FROM anon_helpers.keyed_rows(parent, row_key, labels) AS anon_parents
+    LEFT JOIN (
+        SELECT anon_key, list_sort(list(anon_label)) AS anon_below
+        FROM anon_helpers.referring_rows(child, key, child_labels)
+        GROUP BY anon_key
+    ) AS anon_children ON anon.text_of(anon_parents.anon_key) = anon.text_of(anon_children.anon_key)
+    WHERE anon_helpers.are_of_one_type(
+        typeof(anon_parents.anon_key),
+        (SELECT typeof(anon_key) FROM anon_helpers.referring_rows(child, key, child_labels) LIMIT 1)
+    )
+);
+
+-- Rows with a number for their labels, so that these are compared once.
+--
+-- Returns: the columns of the rows, anon_number BIGINT.
+-- Example:
+--   WITH labelled AS (FROM anon_helpers.referring_rows('visits', 'id', ['sex'])) FROM anon_helpers.numbered_rows('labelled') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.numbered_rows(labelled) AS TABLE
+WITH anon_rows AS MATERIALIZED (FROM query_table(anon_helpers.as_source(labelled)))
+SELECT anon_rows.*, anon_numbers.anon_number
+FROM anon_rows
+INNER JOIN (
+    SELECT anon_label, row_number() OVER () AS anon_number FROM (SELECT DISTINCT anon_label FROM anon_rows)
+) AS anon_numbers ON anon_rows.anon_label = anon_numbers.anon_label;
+
+-- The rows of persons, by their labels.
+--
+-- Returns: anon_person (the key), anon_class BIGINT (a number for the labels of the person), anon_label BIGINT (one for those of
+-- the rows), anon_rows BIGINT (how many, at least 1). A person without rows has the label NULL and 0 rows. Errors as in anon.trees.
+-- Example:
+--   WITH people AS (SELECT DISTINCT sex, length(sex) AS size FROM visits WHERE sex IS NOT NULL)
+--   FROM anon_helpers.linked_rows('people', 'sex', ['size'], 'visits', 'sex', ['diagnosis']) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.linked_rows(parent, row_key, labels, child, key, child_labels) AS TABLE
+WITH anon_persons AS (FROM anon_helpers.keyed_rows(parent, row_key, labels)),
+anon_referring AS (FROM anon_helpers.referring_rows(child, key, child_labels))
+SELECT
+    anon_parents.anon_key AS anon_person,
+    anon_parents.anon_number AS anon_class,
+    anon_children.anon_number AS anon_label,
+    coalesce(anon_children.anon_rows, 0) AS anon_rows
+FROM anon_helpers.numbered_rows('anon_persons') AS anon_parents
+LEFT JOIN (
+    SELECT anon_key, anon_number, count(*) AS anon_rows
+    FROM anon_helpers.numbered_rows('anon_referring')
+    GROUP BY anon_key, anon_number
+) AS anon_children ON anon.text_of(anon_parents.anon_key) = anon.text_of(anon_children.anon_key)
+WHERE anon_helpers.are_of_one_type(
+    typeof(anon_parents.anon_key), (SELECT typeof(anon_key) FROM anon_referring LIMIT 1)
+);
+
+-- guarded: tests/sql/79_linked.test
+
+-- How anonymous the trees of linked tables are: somebody who knows all labels of a person in both tables, and how many rows
+-- the person has, is left with at least k persons. Rows count in any order. anon.trees adds the labels of further tables.
+--
+-- Job: privacy.
+-- Returns: one row: k BIGINT (persons of the smallest class), class_count BIGINT, person_count BIGINT, unique_persons BIGINT
+-- (alone in their class). Without persons k is NULL. Errors as in anon.trees.
+-- Source: Nergiz, Clifton and Nergiz 2009, "Multirelational k-Anonymity".
+-- Example:
+--   WITH people AS (SELECT DISTINCT sex FROM visits WHERE sex IS NOT NULL)
+--   FROM anon.linked_k('people', 'sex', ['sex'], 'visits', 'sex', ['diagnosis']);
+CREATE OR REPLACE MACRO anon.linked_k(parent, row_key, labels, child, key, child_labels) AS TABLE
+WITH anon_labelled AS (FROM anon_helpers.referring_rows(child, key, child_labels)),
+anon_numbered AS (FROM anon_helpers.numbered_rows('anon_labelled'))
+SELECT
+    min(anon_persons) AS k,
+    count(*) AS class_count,
+    CAST(coalesce(sum(anon_persons), 0) AS BIGINT) AS person_count,
+    count(*) FILTER (WHERE anon_persons = 1) AS unique_persons
+FROM (
+    SELECT count(*) AS anon_persons
+    FROM anon.trees(parent, row_key, labels, 'anon_numbered', 'anon_key', ['anon_number'])
+    GROUP BY tree
+);
+
+-- guarded: tests/sql/79_linked.test
+
+-- How anonymous linked tables are for somebody who knows the labels of a person, and those of up to m of the person's rows:
+-- at least k persons have them, too. A pattern is what somebody may know: the labels of a person and of 0, 1 or 2 rows that
+-- some person has; two rows may have equal labels. That a person has no other rows, and how many, is not known.
+--
+-- How it goes. Two known rows are two labels of a person's rows, or one label of two. m is 0, 1 or 2; two take several times as
+-- long.
+--
+-- Job: privacy.
+-- Returns: known_rows INTEGER, k BIGINT (persons who have the rarest pattern), pattern_count BIGINT, unique_patterns BIGINT (of
+-- one person); one row for each number of known rows up to m for which there is a pattern. Errors as in anon.trees.
+-- Source: Terrovitis, Mamoulis and Kalnis 2008, "Privacy-preserving anonymization of set-valued data" (k^m-anonymity).
+-- Example:
+--   WITH people AS (SELECT DISTINCT sex FROM visits WHERE sex IS NOT NULL)
+--   FROM anon.known_rows('people', 'sex', ['sex'], 'visits', 'sex', ['diagnosis'], 2) ORDER BY known_rows ASC;
+CREATE OR REPLACE MACRO anon.known_rows(parent, row_key, labels, child, key, child_labels, m) AS TABLE
+WITH anon_linked AS MATERIALIZED (
+    FROM anon_helpers.linked_rows(parent, row_key, labels, child, key, child_labels)
+),
+anon_patterns AS (
+    SELECT 0 AS known_rows, count(DISTINCT anon_person) AS anon_persons FROM anon_linked GROUP BY anon_class
+    UNION ALL
+    SELECT 1 AS known_rows, count(*) AS anon_persons
+    FROM anon_linked
+    WHERE m >= 1 AND anon_rows > 0
+    GROUP BY anon_class, anon_label
+    UNION ALL
+    SELECT 2 AS known_rows, count(*) AS anon_persons
+    FROM anon_linked
+    INNER JOIN anon_linked AS anon_others ON anon_linked.anon_person = anon_others.anon_person
+    WHERE
+        m >= 2
+        AND (
+            anon_linked.anon_label < anon_others.anon_label
+            OR (anon_linked.anon_label = anon_others.anon_label AND anon_linked.anon_rows > 1)
+        )
+    GROUP BY anon_linked.anon_class, anon_linked.anon_label, anon_others.anon_label
+)
+SELECT
+    known_rows,
+    min(anon_persons) AS k,
+    count(*) AS pattern_count,
+    count(*) FILTER (WHERE anon_persons = 1) AS unique_patterns
+FROM anon_patterns
+GROUP BY known_rows;
+
+-- guarded: tests/sql/79_linked.test
+
+-- What linked tables have to leave out, so that somebody who knows the labels of a person and of one of the person's rows is
+-- left with at least k persons: all persons of classes of fewer than k, and in other classes the rows of each label that fewer
+-- than k persons of the class have. That is the least.
+--
+-- Job: privacy.
+-- Returns: one row: person_count BIGINT, row_count BIGINT, persons_left_out BIGINT, rows_left_out BIGINT (of these persons and
+-- of the others). Errors as in anon.trees.
+-- Source: Terrovitis, Mamoulis and Kalnis 2008, with rows left out by classes of persons.
+-- Example:
+--   WITH people AS (SELECT DISTINCT sex FROM visits WHERE sex IS NOT NULL)
+--   FROM anon.known_rows_left_out('people', 'sex', ['sex'], 'visits', 'sex', ['diagnosis'], 2);
+CREATE OR REPLACE MACRO anon.known_rows_left_out(parent, row_key, labels, child, key, child_labels, k) AS TABLE
+WITH anon_linked AS MATERIALIZED (
+    FROM anon_helpers.linked_rows(parent, row_key, labels, child, key, child_labels)
+),
+anon_classes AS (
+    SELECT anon_class, count(DISTINCT anon_person) AS anon_persons FROM anon_linked GROUP BY anon_class
+),
+anon_items AS (
+    SELECT anon_class, count(*) AS anon_persons, CAST(sum(anon_rows) AS BIGINT) AS anon_rows
+    FROM anon_linked
+    GROUP BY anon_class, anon_label
+)
+SELECT
+    CAST(coalesce((SELECT sum(anon_persons) FROM anon_classes), 0) AS BIGINT) AS person_count,
+    CAST(coalesce(sum(anon_items.anon_rows), 0) AS BIGINT) AS row_count,
+    CAST(coalesce((SELECT sum(anon_persons) FROM anon_classes WHERE anon_persons < k), 0) AS BIGINT) AS persons_left_out,
+    CAST(coalesce(sum(anon_items.anon_rows) FILTER (
+        WHERE least(anon_items.anon_persons, anon_classes.anon_persons) < k
+    ), 0) AS BIGINT) AS rows_left_out
+FROM anon_items
+INNER JOIN anon_classes ON anon_items.anon_class = anon_classes.anon_class;
+
+-- The keys by which the rows of a child refer to a parent, and those that refer to nobody.
+--
+-- Job: columns.
+-- Returns: one row: row_count BIGINT (of the child), null_keys BIGINT (rows without a key), orphans BIGINT (rows whose key no
+-- row of the parent has), repeated_keys BIGINT (of the parent, in several rows), unused_keys BIGINT (of the parent, without a
+-- row), most_rows BIGINT (of one key).
+-- Example:
+--   WITH people AS (SELECT DISTINCT sex FROM visits)
+--   FROM anon.broken_keys('people', 'sex', 'visits', 'sex');
+CREATE OR REPLACE MACRO anon.broken_keys(parent, row_key, child, key) AS TABLE
+SELECT
+    CAST(coalesce(sum(anon_rows), 0) AS BIGINT) AS row_count,
+    CAST(coalesce(sum(anon_rows) FILTER (WHERE anon_key IS NULL), 0) AS BIGINT) AS null_keys,
+    CAST(coalesce(sum(anon_rows) FILTER (WHERE anon_key IS NOT NULL AND anon_parents = 0), 0) AS BIGINT) AS orphans,
+    count(*) FILTER (WHERE anon_key IS NOT NULL AND anon_parents > 1) AS repeated_keys,
+    count(*) FILTER (WHERE anon_key IS NOT NULL AND anon_parents > 0 AND anon_rows = 0) AS unused_keys,
+    coalesce(max(anon_rows) FILTER (WHERE anon_key IS NOT NULL), 0) AS most_rows
+FROM (
+    SELECT anon_key, count(*) FILTER (WHERE anon_is_parent) AS anon_parents, count(*) FILTER (WHERE NOT anon_is_parent) AS anon_rows
+    FROM (
+        SELECT anon.text_of(COLUMNS([row_key])) AS anon_key, TRUE AS anon_is_parent
+        FROM query_table(anon_helpers.as_source(parent))
+        UNION ALL
+        SELECT anon.text_of(COLUMNS([key])) AS anon_key, FALSE AS anon_is_parent
+        FROM query_table(anon_helpers.as_source(child))
+    )
+    GROUP BY anon_key
+);
+
 -- m-concealing: the risk of an attacker who knows the quasi-identifiers for sure and each secret column with a
 -- probability of its own, independently. A measure, not a guarantee: it is an average over what may be known.
 
@@ -9789,6 +10059,90 @@ Source: Samarati 2001, section 4 (a released row fits whom it may be of), for su
 Example:
   WITH released AS (SELECT * REPLACE (CASE WHEN id > 2 THEN zip END AS zip) FROM visits)
   FROM anon.matching_rows(''visits'', ''released'', [''sex'', ''zip'']) ORDER BY matching_rows ASC;';
+COMMENT ON MACRO TABLE anon_helpers.keyed_rows IS 'The rows of a parent with their keys and labels, if each row has a key of its own.
+
+Returns: the columns of the parent, anon_key (the key), anon_label STRUCT; an error for a key that is NULL or in several rows.
+Example:
+  SELECT id, anon_key, anon_label FROM anon_helpers.keyed_rows(''visits'', ''id'', [''age'', ''sex'']) ORDER BY id ASC;';
+COMMENT ON MACRO TABLE anon_helpers.referring_rows IS 'The rows of a child with their labels, by the key of the row that they belong to.
+
+Returns: anon_key (the key), anon_label STRUCT.
+Example:
+  FROM anon_helpers.referring_rows(''visits'', ''sex'', [''age'']) ORDER BY ALL;';
+COMMENT ON MACRO anon_helpers.are_of_one_type IS 'Whether keys of a child can refer to keys of a parent: all are text, or values of other types, whose texts are compared.
+
+Returns: BOOLEAN, always true; an error for keys that are text in one table alone. NULL is the type of a child without rows.
+Example:
+  SELECT anon_helpers.are_of_one_type(''BIGINT'', ''INTEGER'') AS comparable;';
+COMMENT ON MACRO TABLE anon.trees IS 'The rows of a parent, each with its tree: its labels, and those of all of its rows in a child, in an order that says nothing.
+Rows with equal trees look alike to somebody who knows all of these labels, and which rows belong together.
+
+A tree is a label, too: of a child whose rows have children, ''tree'' stands for the labels of a row and of all below it.
+
+Job: classes.
+Returns: the columns of the parent, tree STRUCT (its labels, and the sorted list of its rows'' labels); one row per row of the
+parent. A tree that the parent had goes. An error for a key of the parent that is NULL or in several rows, and for keys that
+are text in one table alone.
+Source: Nergiz, Clifton and Nergiz 2009, "Multirelational k-Anonymity".
+Example:
+  WITH people AS (SELECT DISTINCT sex FROM visits WHERE sex IS NOT NULL)
+  FROM anon.trees(''people'', ''sex'', [''sex''], ''visits'', ''sex'', [''diagnosis'']) ORDER BY sex ASC;';
+COMMENT ON MACRO TABLE anon_helpers.numbered_rows IS 'Rows with a number for their labels, so that these are compared once.
+
+Returns: the columns of the rows, anon_number BIGINT.
+Example:
+  WITH labelled AS (FROM anon_helpers.referring_rows(''visits'', ''id'', [''sex''])) FROM anon_helpers.numbered_rows(''labelled'') ORDER BY ALL;';
+COMMENT ON MACRO TABLE anon_helpers.linked_rows IS 'The rows of persons, by their labels.
+
+Returns: anon_person (the key), anon_class BIGINT (a number for the labels of the person), anon_label BIGINT (one for those of
+the rows), anon_rows BIGINT (how many, at least 1). A person without rows has the label NULL and 0 rows. Errors as in anon.trees.
+Example:
+  WITH people AS (SELECT DISTINCT sex, length(sex) AS size FROM visits WHERE sex IS NOT NULL)
+  FROM anon_helpers.linked_rows(''people'', ''sex'', [''size''], ''visits'', ''sex'', [''diagnosis'']) ORDER BY ALL;';
+COMMENT ON MACRO TABLE anon.linked_k IS 'How anonymous the trees of linked tables are: somebody who knows all labels of a person in both tables, and how many rows
+the person has, is left with at least k persons. Rows count in any order. anon.trees adds the labels of further tables.
+
+Job: privacy.
+Returns: one row: k BIGINT (persons of the smallest class), class_count BIGINT, person_count BIGINT, unique_persons BIGINT
+(alone in their class). Without persons k is NULL. Errors as in anon.trees.
+Source: Nergiz, Clifton and Nergiz 2009, "Multirelational k-Anonymity".
+Example:
+  WITH people AS (SELECT DISTINCT sex FROM visits WHERE sex IS NOT NULL)
+  FROM anon.linked_k(''people'', ''sex'', [''sex''], ''visits'', ''sex'', [''diagnosis'']);';
+COMMENT ON MACRO TABLE anon.known_rows IS 'How anonymous linked tables are for somebody who knows the labels of a person, and those of up to m of the person''s rows:
+at least k persons have them, too. A pattern is what somebody may know: the labels of a person and of 0, 1 or 2 rows that
+some person has; two rows may have equal labels. That a person has no other rows, and how many, is not known.
+
+How it goes. Two known rows are two labels of a person''s rows, or one label of two. m is 0, 1 or 2; two take several times as
+long.
+
+Job: privacy.
+Returns: known_rows INTEGER, k BIGINT (persons who have the rarest pattern), pattern_count BIGINT, unique_patterns BIGINT (of
+one person); one row for each number of known rows up to m for which there is a pattern. Errors as in anon.trees.
+Source: Terrovitis, Mamoulis and Kalnis 2008, "Privacy-preserving anonymization of set-valued data" (k^m-anonymity).
+Example:
+  WITH people AS (SELECT DISTINCT sex FROM visits WHERE sex IS NOT NULL)
+  FROM anon.known_rows(''people'', ''sex'', [''sex''], ''visits'', ''sex'', [''diagnosis''], 2) ORDER BY known_rows ASC;';
+COMMENT ON MACRO TABLE anon.known_rows_left_out IS 'What linked tables have to leave out, so that somebody who knows the labels of a person and of one of the person''s rows is
+left with at least k persons: all persons of classes of fewer than k, and in other classes the rows of each label that fewer
+than k persons of the class have. That is the least.
+
+Job: privacy.
+Returns: one row: person_count BIGINT, row_count BIGINT, persons_left_out BIGINT, rows_left_out BIGINT (of these persons and
+of the others). Errors as in anon.trees.
+Source: Terrovitis, Mamoulis and Kalnis 2008, with rows left out by classes of persons.
+Example:
+  WITH people AS (SELECT DISTINCT sex FROM visits WHERE sex IS NOT NULL)
+  FROM anon.known_rows_left_out(''people'', ''sex'', [''sex''], ''visits'', ''sex'', [''diagnosis''], 2);';
+COMMENT ON MACRO TABLE anon.broken_keys IS 'The keys by which the rows of a child refer to a parent, and those that refer to nobody.
+
+Job: columns.
+Returns: one row: row_count BIGINT (of the child), null_keys BIGINT (rows without a key), orphans BIGINT (rows whose key no
+row of the parent has), repeated_keys BIGINT (of the parent, in several rows), unused_keys BIGINT (of the parent, without a
+row), most_rows BIGINT (of one key).
+Example:
+  WITH people AS (SELECT DISTINCT sex FROM visits)
+  FROM anon.broken_keys(''people'', ''sex'', ''visits'', ''sex'');';
 COMMENT ON MACRO TABLE anon_helpers.knowledge_states IS 'Every state of knowledge that has a positive probability under a prior, MAP {''column'': probability that it is known}:
 which columns are known, in the order of the prior, and how probable that is.
 

@@ -160,7 +160,7 @@ def test_help_begins_with_the_jobs_of_people(installed: duckdb.DuckDBPyConnectio
     assert jobs[: len(for_people)] == sorted(for_people)
     assert len({*for_people}) <= 13
     assert refused(lambda macro: (macro.schema == SCHEMA) == ("\nJob: " in macro.comment)) == []
-    assert len(for_people) <= 110
+    assert len(for_people) <= 120
 
 
 def test_comments_are_stored_in_the_catalog(installed: duckdb.DuckDBPyConnection) -> None:

@@ -14,6 +14,7 @@ from sqlanon.model.lattice import Lattice, Levels
 from sqlanon.model.methods.cut_methods import DiffGen
 from sqlanon.model.methods.full_domain import HOLD_EVERY_NODE
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy.policy_parts import as_number
 from sqlanon.model.taxonomy.hierarchies import ambiguous_note, uneven_note
 from sqlanon.model.taxonomy.rules import RULES
 from sqlanon.queries.encoding import CellSpec, UnknownValues
@@ -153,7 +154,7 @@ def bind(
 def _refuse_other_weights(policy: Policy, columns: Sequence[SourceColumn]) -> None:
     for found in (each for each in columns if each.name == policy.row_weight and not each.traits.is_number):
         raise PolicyError(
-            f'row_weight "{found.name}" has type {found.type}, which is not numeric: cast it in a view or a query'
+            f'row_weight "{found.name}" has type {found.type}, which is not numeric: {as_number(found.name)}'
         )
 
 

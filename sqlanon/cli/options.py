@@ -205,7 +205,7 @@ MACHINE = {
     "rows": Spelled("URL", panel=MACHINE_PANEL),
     "max_cells": Spelled("N", panel=MACHINE_PANEL),
     "csv": Spelled(
-        "SETTING=VALUE", help="How CSV files are read, as in [csv] of a policy: delim=;, nullstr=NA, types.zip=VARCHAR."
+        "SETTING=VALUE", help="How CSV files are read, as by csv in a policy: delim=;, nullstr=NA, types.zip=VARCHAR."
     ),
 }
 

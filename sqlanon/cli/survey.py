@@ -43,6 +43,7 @@ def risk(database: opt.OptionalDatabase = None, as_json: opt.Json = False, **giv
         found = session.risk(**given)
     put(found, as_json=as_json, met=found.met)
     if not found.met:
-        share = "no row is there" if found.high_share is None else f"{percent(found.high_share)} of the rows are found"
-        say(f"Not met: {share} by the higher estimate, where {percent(found.at_most)} are accepted.")
+        share, most = percent(found.high_share), percent(found.at_most)
+        words = f"{share} of the rows are found by the higher estimate, and {most} are accepted"
+        say(f"Not met: {'the table has no rows' if found.high_share is None else words}.")
         raise Exit(ExitCode.NOT_MET)

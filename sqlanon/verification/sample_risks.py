@@ -13,6 +13,7 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.model.names import counted, folded, speller
+from sqlanon.model.policy.policy_parts import as_number
 from sqlanon.model.policy_value import unknown_names
 from sqlanon.model.release.sample_risk import (
     HouseholdRisk,
@@ -131,7 +132,7 @@ def _unfit_weight(asked: SampleQuestion, columns: dict[str, SourceColumn]) -> It
         yield f'column "{asked.weight}" is the weight and cannot be a key: leave it out of the keys'
     weight = columns.get(asked.weight or "")
     if weight is not None and not weight.traits.is_number and not weight.traits.is_missing:
-        yield f'column "{weight.name}" is {weight.type}: a weight is a number above 0; cast it in a query'
+        yield f'column "{weight.name}" is {weight.type}: a weight is a number above 0; {as_number(weight.name)}'
 
 
 def _read(engine: Engine, source: ResolvedSource, asked: SampleQuestion) -> exp.Expr:

@@ -119,7 +119,7 @@ BAD_WEIGHTS = {
     "'inf'::DOUBLE": "no finite number above 0 in 1 row",
     "NULL": "NULL in 1 row",
     "0.5": "weights below 1: a class of rows stands for fewer people than rows",
-    "'Canary'": "is VARCHAR: a weight is a number above 0",
+    "'Canary'": "is VARCHAR: a weight is a number above 0; cast it in a query; in CSV files it is read as DOUBLE",
 }
 
 
@@ -247,3 +247,17 @@ def test_the_command(tmp_path: Path) -> None:
     over = started(*asked, "--keys", "age", "--keys", "sex", "--at-most", "0.01", "--json", folder=tmp_path)
     assert (over.returncode, '"met": false' in over.stdout) == (3, True)
     assert started("risk", "survey.csv", folder=tmp_path).returncode == 2
+
+
+def test_weights_of_csv_files_with_any_number_of_digits(tmp_path: Path) -> None:
+    (tmp_path / "survey.csv").write_text("age,w\n30,10\n30,10.5\n40,10.25\n")
+    asked = ("risk", "survey.csv", "--keys", "age", "--weight", "w")
+    refused = started(*asked, folder=tmp_path)
+    assert (refused.returncode, "(--csv types.w=DOUBLE)" in refused.stderr) == (2, True)
+    assert "30.75" in started(*asked, "--csv", "types.w=DOUBLE", folder=tmp_path).stdout
+
+
+def test_tables_without_rows_are_not_met_in_words(tmp_path: Path) -> None:
+    (tmp_path / "survey.csv").write_text("age\n")
+    shown = started("risk", "survey.csv", "--keys", "age", "--population", "9", "--at-most", "0.5", folder=tmp_path)
+    assert (shown.returncode, "Not met: the table has no rows." in shown.stderr) == (3, True)

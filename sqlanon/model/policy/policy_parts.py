@@ -26,6 +26,11 @@ Name = Annotated[str, Field(min_length=1)]
 Number = Annotated[int, NotBoolean]
 
 
+def as_number(name: str) -> str:
+    """Say how a column is read as numbers that do not all have equally many digits."""
+    return f"cast it in a query; in CSV files it is read as DOUBLE by types of [csv] (--csv types.{name}=DOUBLE)"
+
+
 class Csv(PolicyValue):
     """Settings for reading CSV files. Other settings are detected; by default only empty fields are missing values.
 

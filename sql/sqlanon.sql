@@ -4972,8 +4972,8 @@ FROM anon_helpers.risk_sums('anon_classes');
 -- guarded: tests/sql/71_survey.test
 
 -- The greatest risk that rows may have so that a share of them is found at most: recode until no row has more. It is one of
--- the risks of anon.individual_risk, the greatest with which `sum(least(risk, threshold))` over rows is the accepted number.
--- If all rows together are found seldom enough it is the greatest risk there is, and no row is above it.
+-- the risks of anon.individual_risk, the greatest with which `sum(least(risk, threshold))` over rows is at most the accepted
+-- number. If that holds of all rows as they are it is the greatest risk of them all, and no row is above it.
 --
 -- Job: risk.
 -- Returns: one row: row_count BIGINT, expected DOUBLE (rows found), accepted DOUBLE (share * rows), threshold DOUBLE (NULL if
@@ -9625,8 +9625,8 @@ Source: see anon.individual_risk and anon.poisson_risk.
 Example:
   WITH survey AS (SELECT *, 20 + id AS weight FROM visits) FROM anon.global_risk(''survey'', [''age'', ''sex''], ''weight'');';
 COMMENT ON MACRO TABLE anon.risk_threshold IS 'The greatest risk that rows may have so that a share of them is found at most: recode until no row has more. It is one of
-the risks of anon.individual_risk, the greatest with which `sum(least(risk, threshold))` over rows is the accepted number.
-If all rows together are found seldom enough it is the greatest risk there is, and no row is above it.
+the risks of anon.individual_risk, the greatest with which `sum(least(risk, threshold))` over rows is at most the accepted
+number. If that holds of all rows as they are it is the greatest risk of them all, and no row is above it.
 
 Job: risk.
 Returns: one row: row_count BIGINT, expected DOUBLE (rows found), accepted DOUBLE (share * rows), threshold DOUBLE (NULL if

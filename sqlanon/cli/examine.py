@@ -202,7 +202,8 @@ def verify(
             say(f"  - {shortfall}")
         say(f"What is compared: sqlanon guide {VerificationError.guide}")
         raise Exit(ExitCode.NOT_MET)
-    say(f"Met: {verification.source} meets its policy.")
+    has_doubts = any(each.met is None for each in verification.measurement.models)
+    say(f"Met: {verification.source} meets its policy{', as far as there is a verdict' if has_doubts else ''}.")
 
 
 @command(Session.compare_releases)

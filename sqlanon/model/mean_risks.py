@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -122,6 +123,11 @@ class PopulationUniqueness(MeanModel):
             is_mean=True,
             of_all="population_uniqueness_of",
         )
+
+    def misfit(self, row_count: int) -> Iterator[str]:
+        """Say that a table has more rows than there are people."""
+        if row_count > self.population:
+            yield f"{self} is of a sample of these people, and the table has {row_count:,} rows"
 
     def __str__(self) -> str:
         return f"population uniqueness (at most {self.at_most:g} of {self.population:,} people)"

@@ -275,11 +275,8 @@ def _refuse_uncountable(
         problems.append(f'"{spec.row_weight}": {found} stand for fewer people than they have rows: weights below 1')
     if counts.get("anonymous"):
         problems.append(f'"{spec.individual}": NULL in {counts["anonymous"]:,} rows, which belong to no individual')
-    problems += [
-        f"{model} is of a sample of these people, and the table has {counts['rows']:,} rows"
-        for model in models
-        if isinstance(model, PopulationUniqueness) and model.population < counts["rows"]
-    ]
+    for model in (each for each in models if isinstance(each, PopulationUniqueness)):
+        problems += model.misfit(counts["rows"])
     if problems:
         raise PolicyError(f"the policy does not fit {description}:", problems)
 

@@ -15,6 +15,7 @@ from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.model.criteria import CLASS_SIZE, DISTINCT_DIVERSITY, Bound
+from sqlanon.model.mean_risks import PopulationUniqueness
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy_value import respelled, unknown_names
 from sqlanon.model.privacy import NO_ABSENT_CLASS, PrivacyModel
@@ -33,6 +34,7 @@ WITHOUT_WEIGHTS = (
     'risks are estimated by column "{}", which the release lacks: give the source (source, --source), or publish the '
     "column where classes are at several nodes"
 )
+WITHOUT_LABELS = "{} has no verdict: the taxonomies that are loaded here lack labels of it"
 WITHOUT_INDIVIDUALS = "{}, of rows in place of individuals: attained {:g}, which is not a verdict"
 ROWS_COUNTED = 'classes count rows: the individuals of column "{}" cannot be counted in a table without it'
 
@@ -134,12 +136,16 @@ def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Besid
     relation = queries.as_enums(relation, beside.enums)
     risks = engine.fetch(queries.risks(table.relation, policy.quasi_identifiers), "measure the risks")[0]
     counts_rows = policy.individual is not None and individual is None
+    _refuse_few_people(table, policy, risks["row_count"])
 
     def result(model: PrivacyModel, bound: Bound) -> ModelResult:
         attained = risks["k"]
         reason = _no_verdict(model, bound, beside, counts_rows=counts_rows) if is_release else None
         if bound.measure.view == "sample" and not weights_are_there:
             attained, reason = None, WITHOUT_WEIGHTS
+        elif bound.measure.view == "labels" and not _knows_labels(engine, relation, policy, beside.node):
+            attained, reason = None, WITHOUT_LABELS
+            notes.append(reason.format(model))
         elif bound.measure != CLASS_SIZE or individual is not None:
             query = queries.attained(relation, classes, bound, comparison)
             attained = engine.fetch(query, f"measure {model}")[0]["attained"]
@@ -182,6 +188,21 @@ def _notes(policy: Policy, *, is_release: bool, weights_are_there: bool) -> Iter
         yield COMPARED_WITH_ITSELF
     if policy.weighs_risks and not weights_are_there:
         yield WITHOUT_WEIGHTS.format(policy.row_weight)
+
+
+def _refuse_few_people(table: ResolvedSource, policy: Policy, row_count: int) -> None:
+    models = [each for each in policy.privacy if isinstance(each, PopulationUniqueness)]
+    if problems := [problem for model in models for problem in model.misfit(row_count)]:
+        raise PolicyError(f"{table.description} cannot be measured by this policy:", problems)
+
+
+def _knows_labels(engine: Engine, relation: exp.Expr, policy: Policy, node: Mapping[str, int] | None) -> bool:
+    names = policy.quasi_identifiers
+    if not {*names} <= {*stored_taxonomies.attributes(engine)}:
+        return False
+    levels = node or dict.fromkeys(names, 0)
+    found = engine.fetch(queries.foreign_labels(relation, levels, engine.taxonomy), "compare the labels")
+    return not any(each["foreign_rows"] for each in found)
 
 
 def _no_verdict(model: PrivacyModel, bound: Bound, beside: Beside, *, counts_rows: bool) -> str | None:

@@ -60,3 +60,26 @@ def test_a_payout_chooses_the_node_of_future_partitions(session: sa.Session, tmp
     fitted = session.partitions.fit("people", policy, tmp_path / "paid.fit", accept_observed_domain=True)
     assert (fitted.loss, fitted.quality) == (60 * 3000, "publisher_payout")
     session.partitions.apply("people", tmp_path / "paid.fit", into=tmp_path / "part.parquet")
+
+
+def test_no_verdict_without_the_taxonomies_and_none_on_labels_that_were_changed(
+    session: sa.Session, tmp_path: Path
+) -> None:
+    session.anonymize("people", POLICY, into=tmp_path / "paid.parquet")
+    with sa.connect() as elsewhere:
+        found = elsewhere.verify(tmp_path / "paid.parquet", POLICY)
+        assert [(each.attained, each.met) for each in found.measurement.models] == [(None, None)]
+        assert "lack labels of it" in " ".join(found.measurement.notes)
+        report = elsewhere.report(tmp_path / "paid.parquet", POLICY).to_html()
+        assert "verified: what has a verdict was measured again" in report
+    session.anonymize("people", POLICY, into="changed")
+    session.connection.execute("UPDATE changed SET age = 'Canary' WHERE age = '7'")
+    changed = session.verify("changed", POLICY, strict=False)
+    assert (changed.met, changed.measurement.models[0].met) == (False, None)
+    assert "Canary" not in str(changed)
+
+
+def test_more_rows_than_people_are_no_sample(session: sa.Session) -> None:
+    policy = {"quasi_identifiers": ["age", "sex"], "privacy": [sa.PopulationUniqueness(0.1, population=100)]}
+    with pytest.raises(sa.PolicyError, match=r"is of a sample of these people, and the table has 500 rows"):
+        session.measure("people", policy)

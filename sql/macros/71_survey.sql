@@ -111,14 +111,18 @@ CASE
     ELSE error(concat(name, ' is a number from 0 to 1'))
 END;
 
--- The classes of a sample, and the people that they stand for.
+-- The classes of a sample, the people that they stand for, and the estimate of their risk by their own weights.
 --
--- Returns: the keys as they are, anon_class_size BIGINT, anon_population_size DOUBLE; and the same as anon_fitting_size and
--- anon_fitting_people, see fitting_classes.
+-- Returns: the keys as they are, anon_class_size BIGINT, anon_population_size DOUBLE; the same as anon_fitting_size and
+-- anon_fitting_people, see fitting_classes; anon_binomial_risk DOUBLE, see anon.individual_risk.
 -- Example:
 --   FROM anon_helpers.weighted_classes('visits', ['sex'], 'id') ORDER BY ALL;
 CREATE OR REPLACE MACRO anon_helpers.weighted_classes(source, keys, weight) AS TABLE
-SELECT *, anon_class_size AS anon_fitting_size, anon_population_size AS anon_fitting_people
+SELECT
+    *,
+    anon_class_size AS anon_fitting_size,
+    anon_population_size AS anon_fitting_people,
+    anon_helpers.negative_binomial_risk(anon_class_size, anon_population_size) AS anon_binomial_risk
 FROM (
     SELECT
         COLUMNS(anon_helpers.listed(keys)),
@@ -176,7 +180,7 @@ FROM (SELECT DISTINCT anon_blanks FROM query_table(anon_helpers.as_source(cells)
 --
 -- How it goes. For each two patterns of NULLs in keys, the classes of both are blanked where one of them has NULL, and joined.
 --
--- Returns: the columns of weighted_classes, with anon_fitting_size and anon_fitting_people. An error for more than 64
+-- Returns: the columns of weighted_classes, the fitting ones and the risk by the rows that fit. An error for more than 64
 -- patterns.
 -- Source: as freqCalc of sdcMicro counts, with alpha = 1.
 -- Example:
@@ -184,7 +188,7 @@ FROM (SELECT DISTINCT anon_blanks FROM query_table(anon_helpers.as_source(cells)
 --   FROM anon_helpers.fitting_classes('classes', ['sex', 'zip']) ORDER BY ALL;
 CREATE OR REPLACE MACRO anon_helpers.fitting_classes(classes, keys) AS TABLE
 WITH anon_numbered AS MATERIALIZED (
-    SELECT * EXCLUDE (anon_fitting_size, anon_fitting_people), row_number() OVER () AS anon_class
+    SELECT * EXCLUDE (anon_fitting_size, anon_fitting_people, anon_binomial_risk), row_number() OVER () AS anon_class
     FROM query_table(anon_helpers.as_source(classes))
 ),
 anon_cells AS MATERIALIZED (
@@ -199,7 +203,9 @@ anon_pairs AS MATERIALIZED (
     FROM anon_cells
     CROSS JOIN anon_helpers.patterns_of_blanks('anon_cells') AS anon_patterns
 )
-SELECT * EXCLUDE (anon_class)
+SELECT
+    * EXCLUDE (anon_class),
+    anon_helpers.negative_binomial_risk(anon_fitting_size, anon_fitting_people) AS anon_binomial_risk
 FROM anon_numbered
 INNER JOIN (
     SELECT
@@ -220,26 +226,18 @@ INNER JOIN (
     GROUP BY anon_class
 ) AS anon_sizes USING (anon_class);
 
--- Classes of a sample with the estimate of their risk by their own weights, see anon.individual_risk.
---
--- Returns: the columns of weighted_classes, anon_binomial_risk DOUBLE.
--- Example:
---   WITH classes AS (FROM anon_helpers.weighted_classes('visits', ['sex'], 'id'))
---   FROM anon_helpers.binomial_classes('classes') ORDER BY ALL;
-CREATE OR REPLACE MACRO anon_helpers.binomial_classes(classes) AS TABLE
-SELECT *, anon_helpers.negative_binomial_risk(anon_fitting_size, anon_fitting_people) AS anon_binomial_risk
-FROM query_table(anon_helpers.as_source(classes));
-
 -- guarded: tests/sql/71_survey.test
 
--- Classes of a sample, with the people that they would have if the keys were independent, and how many of these are expected
--- outside of the sample. NULL is a value, or it is left out of the keys that a class is expected by.
+-- Classes of a sample with both estimates of their risk: with the people that they would have if the keys were independent,
+-- and how many of these are expected outside of the sample. NULL is a value, or it is left out of the keys that a class is
+-- expected by.
 --
--- Returns: the columns of weighted_classes, anon_expected_size DOUBLE, anon_unsampled DOUBLE.
+-- Returns: the columns of weighted_classes, anon_expected_size DOUBLE, anon_unsampled DOUBLE, anon_poisson_risk DOUBLE, see
+-- anon.poisson_risk.
 -- Example:
 --   WITH classes AS (FROM anon_helpers.weighted_classes('visits', ['age', 'sex'], 'id'))
---   FROM anon_helpers.independent_classes('classes', ['age', 'sex'], TRUE) ORDER BY ALL;
-CREATE OR REPLACE MACRO anon_helpers.independent_classes(classes, keys, null_is_value) AS TABLE
+--   FROM anon_helpers.risk_classes('classes', ['age', 'sex'], TRUE) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.risk_classes(classes, keys, null_is_value) AS TABLE
 WITH anon_numbered AS MATERIALIZED (
     SELECT *, row_number() OVER () AS anon_class, sum(anon_population_size) OVER () AS anon_people
     FROM query_table(anon_helpers.as_source(classes))
@@ -257,31 +255,21 @@ anon_shares AS MATERIALIZED (
     WHERE null_is_value OR anon_value IS NOT NULL
     GROUP BY anon_key, anon_value
 )
-SELECT
-    * EXCLUDE (anon_class, anon_people, anon_product),
-    anon_people * coalesce(anon_product, 1.0) AS anon_expected_size,
-    anon_expected_size * greatest(1 - anon_fitting_size / anon_fitting_people, 0) AS anon_unsampled
-FROM anon_numbered
-LEFT JOIN (
-    SELECT anon_values.anon_class, product(anon_shares.anon_share) AS anon_product
-    FROM anon_values
-    INNER JOIN anon_shares
-        ON anon_values.anon_key = anon_shares.anon_key AND anon_values.anon_value IS NOT DISTINCT FROM anon_shares.anon_value
-    GROUP BY anon_values.anon_class
-) AS anon_products USING (anon_class);
-
--- Classes of a sample with both estimates of their risk, see anon.individual_risk and anon.poisson_risk.
---
--- Returns: the columns of independent_classes, anon_binomial_risk DOUBLE, anon_poisson_risk DOUBLE.
--- Example:
---   WITH classes AS (FROM anon_helpers.weighted_classes('visits', ['age', 'sex'], 'id'))
---   FROM anon_helpers.risk_classes('classes', ['age', 'sex'], TRUE) ORDER BY ALL;
-CREATE OR REPLACE MACRO anon_helpers.risk_classes(classes, keys, null_is_value) AS TABLE
-SELECT
-    *,
-    anon_helpers.negative_binomial_risk(anon_fitting_size, anon_fitting_people) AS anon_binomial_risk,
-    anon_helpers.poisson_mean_risk(anon_fitting_size, anon_unsampled) AS anon_poisson_risk
-FROM anon_helpers.independent_classes(classes, keys, null_is_value);
+SELECT *, anon_helpers.poisson_mean_risk(anon_fitting_size, anon_unsampled) AS anon_poisson_risk
+FROM (
+    SELECT
+        * EXCLUDE (anon_class, anon_people, anon_product),
+        anon_people * coalesce(anon_product, 1.0) AS anon_expected_size,
+        anon_expected_size * greatest(1 - anon_fitting_size / anon_fitting_people, 0) AS anon_unsampled
+    FROM anon_numbered
+    LEFT JOIN (
+        SELECT anon_values.anon_class, product(anon_shares.anon_share) AS anon_product
+        FROM anon_values
+        INNER JOIN anon_shares
+            ON anon_values.anon_key = anon_shares.anon_key AND anon_values.anon_value IS NOT DISTINCT FROM anon_shares.anon_value
+        GROUP BY anon_values.anon_class
+    ) AS anon_products USING (anon_class)
+);
 
 -- guarded: tests/sql/71_survey.test
 
@@ -357,18 +345,10 @@ FROM (
 -- Example:
 --   FROM anon.matched_sizes('visits', ['sex', 'zip']) ORDER BY ALL;
 CREATE OR REPLACE MACRO anon.matched_sizes(source, keys) AS TABLE
-WITH anon_classes AS (
-    SELECT
-        COLUMNS(anon_helpers.listed(keys)),
-        count(*) AS anon_class_size,
-        NULL AS anon_population_size,
-        NULL AS anon_fitting_size,
-        NULL AS anon_fitting_people
-    FROM query_table(anon_helpers.as_source(source))
-    GROUP BY ALL
-)
+WITH anon_rows AS (SELECT COLUMNS(anon_helpers.listed(keys)), 1 AS anon_one FROM query_table(anon_helpers.as_source(source))),
+anon_weighted AS (FROM anon_helpers.weighted_classes('anon_rows', keys, 'anon_one'))
 SELECT COLUMNS(anon_helpers.listed(keys)), anon_class_size AS class_size, anon_fitting_size AS matched_size
-FROM anon_helpers.fitting_classes('anon_classes', keys);
+FROM anon_helpers.fitting_classes('anon_weighted', keys);
 
 -- Individual risk: the chance that a row of a sample is rightly matched by somebody who knows the keys of everybody in the
 -- population, by class. The class has F people, and the match is right with 1 / F; F is negative binomial given the rows of
@@ -386,13 +366,12 @@ FROM anon_helpers.fitting_classes('anon_classes', keys);
 --   WITH survey AS (SELECT *, 20 + id AS weight FROM visits)
 --   FROM anon.individual_risk('survey', ['age', 'sex'], 'weight') ORDER BY risk DESC, age ASC;
 CREATE OR REPLACE MACRO anon.individual_risk(source, keys, weight) AS TABLE
-WITH anon_weighted AS (FROM anon_helpers.weighted_classes(source, keys, weight))
 SELECT
     COLUMNS(anon_helpers.listed(keys)),
     anon_class_size AS class_size,
     anon_population_size AS population_size,
     anon_binomial_risk AS risk
-FROM anon_helpers.binomial_classes('anon_weighted');
+FROM anon_helpers.weighted_classes(source, keys, weight);
 
 -- Risk of the rows of a sample where the keys are taken as independent, by class: the people of a class are Poisson with
 -- the mean that the weighted counts of each key's values give, and those outside of the sample are what is left of it.
@@ -415,9 +394,9 @@ SELECT
     anon_class_size AS class_size,
     anon_population_size AS population_size,
     anon_expected_size AS expected_size,
-    anon_helpers.poisson_mean_risk(anon_class_size, anon_unsampled) AS risk,
+    anon_poisson_risk AS risk,
     CASE anon_class_size WHEN 1 THEN exp(-anon_unsampled) ELSE 0.0 END AS population_unique
-FROM anon_helpers.independent_classes('anon_weighted', keys, TRUE);
+FROM anon_helpers.risk_classes('anon_weighted', keys, TRUE);
 
 -- Risk of a whole sample in its population, as a bracket: of row_count rows, an attacker who knows the keys of everybody in
 -- the population is expected to find between expected_low and expected_high, the sums of anon.individual_risk and of
@@ -452,15 +431,14 @@ FROM anon_helpers.risk_sums('anon_classes');
 --   WITH survey AS (SELECT *, 20 + id AS weight FROM visits)
 --   FROM anon.risk_threshold('survey', ['age', 'sex'], 'weight', 0.1);
 CREATE OR REPLACE MACRO anon.risk_threshold(source, keys, weight, share) AS TABLE
-WITH anon_weighted AS (FROM anon_helpers.weighted_classes(source, keys, weight)),
-anon_risks AS (
+WITH anon_risks AS (
     SELECT
         anon_class_size,
         anon_binomial_risk,
         anon_helpers.checked_share(share, 'the share of rows') * sum(anon_class_size) OVER () AS anon_accepted,
         sum(anon_class_size * anon_binomial_risk) OVER anon_rising
         + anon_binomial_risk * (sum(anon_class_size) OVER () - sum(anon_class_size) OVER anon_rising) AS anon_found
-    FROM anon_helpers.binomial_classes('anon_weighted')
+    FROM anon_helpers.weighted_classes(source, keys, weight)
     WINDOW anon_rising AS (ORDER BY anon_binomial_risk ASC)
 )
 SELECT
@@ -592,8 +570,7 @@ FROM (
 --   FROM anon.household_risk('survey', ['age', 'sex'], 'weight', 'home') ORDER BY household ASC;
 CREATE OR REPLACE MACRO anon.household_risk(source, keys, weight, household) AS TABLE
 WITH anon_weighted AS (FROM anon_helpers.weighted_classes(source, keys, weight)),
-anon_classes AS (FROM anon_helpers.binomial_classes('anon_weighted')),
-anon_members AS (FROM anon_helpers.household_members(source, 'anon_classes', keys, weight, household))
+anon_members AS (FROM anon_helpers.household_members(source, 'anon_weighted', keys, weight, household))
 SELECT anon_household AS household, count(*) AS member_count, anon_helpers.risk_of_any(anon_binomial_risk) AS risk
 FROM anon_members
 GROUP BY anon_household;
@@ -614,8 +591,7 @@ GROUP BY anon_household;
 --   FROM anon.household_key_risk('survey', ['age', 'sex'], 'weight', 'home');
 CREATE OR REPLACE MACRO anon.household_key_risk(source, keys, weight, household) AS TABLE
 WITH anon_weighted AS (FROM anon_helpers.weighted_classes(source, keys, weight)),
-anon_classes AS (FROM anon_helpers.binomial_classes('anon_weighted')),
-anon_members AS (FROM anon_helpers.household_members(source, 'anon_classes', keys, weight, household))
+anon_members AS (FROM anon_helpers.household_members(source, 'anon_weighted', keys, weight, household))
 SELECT household_count, unique_households, matched_households AS households_found, matched_rows AS rows_found
 FROM anon_helpers.risk_of_households('anon_members')
 WHERE CASE

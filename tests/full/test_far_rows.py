@@ -51,6 +51,7 @@ STAY = {
 
 NEAR = {
     "unknown values": POLICIES["unknown values"],
+    "risks of a sample": policy(sa.IndividualRisk(0.5, "nights"), sa.ExpectedReidentifications(0.4, "nights")),
     "local with kept columns, masks and means": policy(sa.KAnonymity(3), method=MEANS, suppression="mask", **ALL_KEPT),
 }
 METHODS = ("relocation", "histogram", "ipa of individuals", "epsilon-safe", "diffgen by information", "top-down")

@@ -93,7 +93,7 @@ def _spelled(asked: SampleQuestion, columns: dict[str, SourceColumn]) -> SampleQ
 
 def _refuse(source: ResolvedSource, problems: Iterable[str]) -> None:
     if found := [*problems]:
-        raise PolicyError(f"the risk of {source.description} cannot be measured:", found)
+        raise PolicyError(f"the risk of {source.description} cannot be measured:", found).with_guide("survey-data")
 
 
 def _wrong_numbers(asked: SampleQuestion) -> Iterator[str]:

@@ -294,3 +294,11 @@ def test_unfit_policies_are_refused_in_words() -> None:
         policy(0.1, suppression="mask")
     with pytest.raises(sa.PolicyError, match='take estimator = "negative-binomial"'):
         policy(0.1, method=sa.LocalRecoding(), quality=sa.NCP())
+
+
+def test_no_advice_that_does_not_help_with_local_recoding() -> None:
+    fields = {"quasi_identifiers": ["age"], "row_weight": "weight", "method": sa.LocalRecoding()}
+    for model, helps in ((sa.IndividualRisk(0.1), True), (sa.ExpectedReidentifications(0.1), False)):
+        with pytest.raises(sa.PolicyError) as refused:
+            sa.Policy(**fields, privacy=[model])
+        assert ("take estimator" in str(refused.value)) is helps

@@ -254,6 +254,7 @@ def test_weights_of_csv_files_with_any_number_of_digits(tmp_path: Path) -> None:
     asked = ("risk", "survey.csv", "--keys", "age", "--weight", "w")
     refused = started(*asked, folder=tmp_path)
     assert (refused.returncode, "(--csv types.w=DOUBLE)" in refused.stderr) == (2, True)
+    assert "sqlanon guide survey-data" in refused.stderr
     assert "30.75" in started(*asked, "--csv", "types.w=DOUBLE", folder=tmp_path).stdout
 
 

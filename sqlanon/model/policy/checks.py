@@ -174,7 +174,8 @@ def _unweighed_risks(policy: PolicyFields) -> Iterable[str]:
             yield f"{model} counts rows: give it a table with one row per individual, and no individual column"
         if policy.suppression == "mask":
             yield f'{model} is of labels at a node, which masked rows have not; take suppression "drop"'
-        if isinstance(policy.method, LocalRecoding) and model.estimator != "negative-binomial":
+        is_mean = isinstance(model, MeanModel)  # which the method does not take by any estimator
+        if isinstance(policy.method, LocalRecoding) and model.estimator != "negative-binomial" and not is_mean:
             yield (
                 f"{policy.method} has no node, whose counts {model} looks at; "
                 'take estimator = "negative-binomial", which looks at a class alone'

@@ -5,10 +5,11 @@
 -- name: weights
 -- weights of a sample
 -- NULL is missing; a weight that is not a finite number above 0 is unusable.
--- :source (weight DOUBLE)
+-- :source (weight DOUBLE, household INTEGER)
 SELECT
     count(*) AS row_count,
     count(*) - count(weight) AS missing_rows,
+    count(*) - count(household) AS homeless_rows,
     count(*) FILTER (WHERE NOT (isfinite(weight) AND weight > 0)) AS unusable_rows,
     min(weight) AS least,
     max(weight) AS greatest
@@ -33,11 +34,6 @@ WHERE anon_weight_sum < anon_class_size * (1 - 1e-9);
 -- :source (key_1 INTEGER)
 -- :keys key_1
 SELECT count(*) AS pattern_count FROM (SELECT DISTINCT :keys IS NULL AS :keys FROM :source AS anon_rows) AS anon_patterns;
-
--- name: missing_households
--- rows without a household
--- :source (household INTEGER)
-SELECT count(*) - count(household) AS row_count FROM :source AS anon_rows;
 
 -- name: bands
 -- rows of a sample by the power of ten of their risk

@@ -138,15 +138,8 @@ class Preparations(Part):
         if policy is not None:
             read = self._opened.checked(policy)
             keys, weight = keys or read.quasi_identifiers, weight or read.row_weight
-        asked = SampleQuestion(
-            keys=[keys] if isinstance(keys, str) else keys,
-            weight=weight,
-            household=household,
-            population=population,
-            at_most=at_most,
-            max_size=max_size,
-            nulls=nulls,
-        )
+        keys = [keys] if isinstance(keys, str) else keys
+        asked = SampleQuestion(keys, weight, household, population, at_most, max_size, nulls)
         return sample_risk(self._engine, self._opened.resolve(source), asked)
 
     @exclusive

@@ -47,9 +47,8 @@ def sampled(source: exp.Expr, keys: Sequence[str], weight: str | float, househol
     """Select keys, weights and households of a source; a number is the weight of every row."""
     columns: list[exp.Expr] = [aliased(column(key), name) for key, name in zip(keys, key_names(keys), strict=True)]
     given = column(weight) if isinstance(weight, str) else number(weight)
-    columns.append(aliased(cast_value(given, "DOUBLE"), WEIGHT))
-    if household is not None:
-        columns.append(aliased(column(household), HOUSEHOLD))
+    home = exp.null() if household is None else column(household)
+    columns += [aliased(cast_value(given, "DOUBLE"), WEIGHT), aliased(home, HOUSEHOLD)]
     return subquery(select(columns, source.copy()), "anon_sampled")
 
 
@@ -57,22 +56,9 @@ def copied(rows: exp.Subquery) -> Step:
     return Step(ROWS, select([exp.Star()], rows), "read the source")
 
 
-def weights(rows: exp.Expr) -> exp.Query:
-    """Select one row: row_count, missing_rows, unusable_rows, least and greatest weight."""
-    return SQL.query("weights", source=rows.copy())
-
-
 def light_classes(rows: exp.Expr, keys: Sequence[str], size: str | int = 1, weight: str = WEIGHT) -> exp.Query:
     """Select one row, ``class_count``: the classes that stand for fewer people than they have rows."""
     return SQL.query("light_classes", source=rows.copy(), keys=keys, rows=size, weight=weight)
-
-
-def patterns(rows: exp.Expr, keys: Sequence[str]) -> exp.Query:
-    return SQL.query("patterns", source=rows.copy(), keys=keys)
-
-
-def missing_households(rows: exp.Expr) -> exp.Query:
-    return SQL.query("missing_households", source=rows.copy())
 
 
 def cells(rows: exp.Expr, keys: Sequence[str], nulls: str) -> Step:
@@ -89,10 +75,6 @@ def bracket() -> exp.Query:
     return table_call("risk_sums", CELLS.table)
 
 
-def bands() -> exp.Query:
-    return SQL.query("bands")
-
-
 def uniques(population: float) -> exp.Query:
     """Select one row: pitman, zayatz, snb, estimate, estimator."""
     estimates = map(column, ("pitman", "zayatz", "snb", "estimate", "estimator"))
@@ -106,19 +88,11 @@ def matches(row_count: int, weight_sum: float, least: float, greatest: float) ->
     return table_call("matches_of_classes", CELLS.table, odds)
 
 
-def distinct_values(keys: Sequence[str]) -> exp.Query:
-    return SQL.query("distinct_values", keys=keys)
-
-
 def special(keys: Sequence[str], max_size: int, nulls: str) -> Step:
     """Make :data:`SPECIAL`: the rows that at most ``max_size`` keys single out, without NULL if it fits any value."""
     alike = subquery(SQL.query("alike_rows", keys=keys), "anon_alike")
     query = table_call("special_rows", alike, names([*keys]), number(max_size), exp.convert(nulls == "any"))
     return Step(SPECIAL, query, "special rows of the sample")
-
-
-def special_sizes() -> exp.Query:
-    return SQL.query("special_sizes")
 
 
 def contributions(keys: Sequence[str]) -> exp.Query:

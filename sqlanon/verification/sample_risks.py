@@ -56,30 +56,24 @@ def sample_risk(engine: Engine, source: ResolvedSource, asked: SampleQuestion) -
     keys = queries.key_names(asked.keys)
     with engine.scratch():
         rows = _read(engine, source, asked)
-        found = engine.fetch(queries.weights(rows), "look at the weights")[0]
+        found = engine.fetch(queries.SQL.query("weights", source=rows), "look at the weights")[0]
         # NULL, NaN and the like have no least or greatest weight.
         _refuse(source, _wrong_weights(asked, found))
-        _refuse(source, _wrong_classes(engine, rows, asked, found))
+        _refuse(source, _wrong_classes(engine, rows, keys, asked, found))
         engine.run(queries.cells(rows, keys, asked.nulls))
         sums = engine.fetch(queries.bracket(), "the bracket")[0]
-        ratio = found["greatest"] / found["least"] if found["row_count"] else None
         notes = [*_notes(asked, found)]
-        correct_match = _correct_match(engine, sums, found, notes)
-        special = _special(engine, asked, keys, notes)
-        households = None if asked.household is None else _households(engine, rows, keys, notes)
-        taken = ("row_count", "class_count", "population_size", "unique_rows")
         return SampleRisk(
             source=source.description,
             keys=tuple(asked.keys),
             weight=asked.weight,
-            **{name: sums[name] for name in taken},
-            **{f"{what}_{end}": sums[f"{what}_{end}"] for what in ("expected", "uniques") for end in ("low", "high")},
-            correct_match=correct_match,
-            weight_ratio=ratio,
+            **{name: value for name, value in sums.items() if name in SampleRisk.model_fields},
+            correct_match=_correct_match(engine, sums, found, notes),
+            weight_ratio=found["greatest"] / found["least"] if found["row_count"] else None,
             uniques=_uniques(engine, asked, sums["population_size"]),
-            bands=tuple(RiskBand(**band) for band in engine.fetch(queries.bands(), "rows by their risk")),
-            special=special,
-            households=households,
+            bands=tuple(RiskBand(**band) for band in engine.fetch(queries.SQL.query("bands"), "rows by their risk")),
+            special=_special(engine, asked, keys, notes),
+            households=None if asked.household is None else _households(engine, rows, keys, notes),
             at_most=asked.at_most,
             notes=tuple(notes),
         )
@@ -141,10 +135,8 @@ def _read(engine: Engine, source: ResolvedSource, asked: SampleQuestion) -> exp.
     if asked.population is not None:
         row_count = engine.fetch(counted_rows(source.relation.copy()), "count the rows")[0]["rows"]
         if row_count > asked.population:
-            people = counted(row_count, "row")
-            _refuse(
-                source, [f"a population of {asked.population:,.12g} has fewer people than the table has rows: {people}"]
-            )
+            people, rows_there = f"a population of {asked.population:,.12g}", counted(row_count, "row")
+            _refuse(source, [f"{people} has fewer people than the table has rows: {rows_there}"])
         weight = weight or asked.population / max(row_count, 1)
     assert weight is not None
     rows = queries.sampled(source.relation, asked.keys, weight, asked.household)
@@ -162,23 +154,23 @@ def _wrong_weights(asked: SampleQuestion, found: dict[str, int]) -> Iterator[str
         yield f'column "{asked.weight}" has no finite number above 0 in {rows}: correct them, or leave them out'
 
 
-def _wrong_classes(engine: Engine, rows: exp.Expr, asked: SampleQuestion, found: dict[str, float]) -> Iterator[str]:
+def _wrong_classes(
+    engine: Engine, rows: exp.Expr, keys: Sequence[str], asked: SampleQuestion, found: dict[str, int]
+) -> Iterator[str]:
     if found["row_count"] and found["least"] < 1:
-        light = queries.light_classes(rows, queries.key_names(asked.keys))
-        if classes := engine.fetch(light, "classes with weights below 1")[0]["class_count"]:
+        light = engine.fetch(queries.light_classes(rows, keys), "classes with weights below 1")[0]
+        if classes := light["class_count"]:
             fewer = f"{classes:,} classes of rows that look alike stand" if classes > 1 else "a class of rows stands"
             yield f"weights below 1: {fewer} for fewer people than rows"
     if asked.nulls == "any":
-        patterns = engine.fetch(queries.patterns(rows, queries.key_names(asked.keys)), "which keys are NULL")
-        if (found_patterns := patterns[0]["pattern_count"]) > MAX_PATTERNS:
+        query = queries.SQL.query("patterns", source=rows, keys=keys)
+        if (patterns := engine.fetch(query, "which keys are NULL")[0]["pattern_count"]) > MAX_PATTERNS:
             yield (
                 f'nulls = "any" takes at most {MAX_PATTERNS} patterns of keys that are NULL in a row, and there are '
-                f"{found_patterns:,}: take fewer keys"
+                f"{patterns:,}: take fewer keys"
             )
-    if asked.household is not None:
-        missing = engine.fetch(queries.missing_households(rows), "rows without a household")[0]["row_count"]
-        if missing:
-            yield f'column "{asked.household}" is NULL in {counted(missing, "row")}: every row needs its household'
+    if asked.household is not None and (missing := found["homeless_rows"]):
+        yield f'column "{asked.household}" is NULL in {counted(missing, "row")}: every row needs its household'
 
 
 def _notes(asked: SampleQuestion, found: dict[str, float]) -> Iterator[str]:
@@ -229,7 +221,7 @@ def _uniques(engine: Engine, asked: SampleQuestion, weight_sum: float | None) ->
 
 
 def _special(engine: Engine, asked: SampleQuestion, keys: Sequence[str], notes: list[str]) -> SpecialUniques | None:
-    values = engine.fetch(queries.distinct_values(keys), "values of the keys")[0].values()
+    values = engine.fetch(queries.SQL.query("distinct_values", keys=keys), "values of the keys")[0].values()
     if sum(max(value - 1, 1).bit_length() for value in values) > MAX_BITS:
         notes.append("special rows were not counted: the keys have too many values together; take fewer keys")
         return None
@@ -240,19 +232,15 @@ def _special(engine: Engine, asked: SampleQuestion, keys: Sequence[str], notes: 
     if size < most:
         notes.append(f"special rows: sets of more than {counted(size, 'key')} were not counted")
     engine.run(queries.special(keys, size, asked.nulls))
-    named = dict(zip(keys, asked.keys, strict=True))
-    sizes = engine.fetch(queries.special_sizes(), "special rows by size")
+    sizes = engine.fetch(queries.SQL.query("special_sizes"), "special rows by size")
     shares = engine.fetch(queries.contributions(keys), "what keys add to special rows")
+    named = dict(zip(keys, asked.keys, strict=True))
     contributions = [
         KeyContribution(key=named[each["attribute"]], set_count=each["set_count"], contribution=each["contribution"])
         for each in sorted(shares, key=lambda each: (-each["score"], keys.index(each["attribute"])))
     ]
-    return SpecialUniques(
-        key_count=most,
-        max_size=size,
-        sizes=tuple(SpecialSize(**each) for each in sizes),
-        keys=tuple(contributions),
-    )
+    listed = tuple(SpecialSize(**each) for each in sizes)
+    return SpecialUniques(key_count=most, max_size=size, sizes=listed, keys=tuple(contributions))
 
 
 def _sets(keys: int, size: int) -> int:

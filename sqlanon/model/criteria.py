@@ -127,9 +127,9 @@ def at_most(measure: Measure, required: float, *, grain: Grain = "class") -> Bou
     return Bound(measure, "<=", required, required * (1 + TOLERANCE), grain=grain)
 
 
-def exactly(measure: Measure, comparison: Comparison, required: float) -> Bound:
+def exactly(measure: Measure, comparison: Comparison, required: float, *, grain: Grain = "class") -> Bound:
     """Bound a measure without slack: a ratio of integers compares exactly with a decimal."""
-    return Bound(measure, comparison, required, required)
+    return Bound(measure, comparison, required, required, grain=grain)
 
 
 CLASS_SIZE = Measure("class_size", view="size", of_table=("k_anonymity", "k"), field="k")

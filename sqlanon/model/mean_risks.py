@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -12,27 +12,27 @@ from sqlanon.model.criteria import Bound, Measure, exactly
 from sqlanon.model.policy_value import Number, kind_of
 from sqlanon.model.privacy import MOST, PrivacyModel
 
+AVERAGE_RISK = Measure(
+    "average_risk",
+    view="size",
+    of_table=("prosecutor_risk", "average_risk"),
+    field="at_most",
+    certainty="rows_above_mean",
+    is_mean=True,
+)
+UNIQUE_SHARE = replace(
+    AVERAGE_RISK, name="unique_share", of_class="unique_rows_of", of_table=("sample_uniqueness", "unique_share")
+)
+POPULATION_UNIQUENESS = Measure(
+    "population_uniqueness", view="size", field="at_most", is_mean=True, of_all="population_uniqueness_of"
+)
+
 
 class MeanModel(PrivacyModel):
     """A bound on a mean over the published rows, where each row counts once: a node with a larger mean is rejected.
 
     Also for other figures of the published rows as a whole.
     """
-
-    if TYPE_CHECKING:
-
-        @property
-        def at_most(self) -> float:
-            """The largest mean."""
-
-    @property
-    def measure(self) -> Measure:
-        """The sum over the rows of a class."""
-        raise NotImplementedError
-
-    @property
-    def bounds(self) -> tuple[Bound, ...]:
-        return (replace(exactly(self.measure, "<=", self.at_most), grain="node"),)
 
 
 @kind_of("privacy")
@@ -52,17 +52,8 @@ class SampleUniqueness(MeanModel):
     at_most: Number = Field(ge=0, lt=1, kw_only=False, description="largest share of published rows alone in a class")
 
     @property
-    def measure(self) -> Measure:
-        table = ("sample_uniqueness", "unique_share")
-        return Measure(
-            "unique_share",
-            view="size",
-            of_class="unique_rows_of",
-            of_table=table,
-            field="at_most",
-            certainty="rows_above_mean",
-            is_mean=True,
-        )
+    def bounds(self) -> tuple[Bound, ...]:
+        return (exactly(UNIQUE_SHARE, "<=", self.at_most, grain="node"),)
 
     def __str__(self) -> str:
         return f"sample uniqueness (at most {self.at_most:g})"
@@ -85,10 +76,8 @@ class AverageRisk(MeanModel):
     at_most: Number = Field(gt=0, lt=1, kw_only=False, description="largest mean of 1 / rows of the class")
 
     @property
-    def measure(self) -> Measure:
-        table = ("prosecutor_risk", "average_risk")
-        certainty = "rows_above_mean"
-        return Measure("average_risk", view="size", of_table=table, field="at_most", certainty=certainty, is_mean=True)
+    def bounds(self) -> tuple[Bound, ...]:
+        return (exactly(AVERAGE_RISK, "<=", self.at_most, grain="node"),)
 
     def __str__(self) -> str:
         return f"average risk (at most {self.at_most:g})"
@@ -114,15 +103,9 @@ class PopulationUniqueness(MeanModel):
     population: int = Field(ge=1, le=MOST, strict=True, kw_only=False, description="people that the rows are of")
 
     @property
-    def measure(self) -> Measure:
-        return Measure(
-            "population_uniqueness",
-            argument=self.population,
-            view="size",
-            field="at_most",
-            is_mean=True,
-            of_all="population_uniqueness_of",
-        )
+    def bounds(self) -> tuple[Bound, ...]:
+        measure = replace(POPULATION_UNIQUENESS, argument=self.population)
+        return (exactly(measure, "<=", self.at_most, grain="node"),)
 
     def misfit(self, row_count: int) -> Iterator[str]:
         """Say that a table has more rows than there are people."""

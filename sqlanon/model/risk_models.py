@@ -29,14 +29,9 @@ MEAN_BY_MARGINS = replace(
 
 
 class SampleModel(PrivacyModel):
-    """A bound on risks in the population that the weights of ``row_weight`` stand for.
+    """A bound on risks in the population that the weights of ``row_weight`` stand for, by one or two estimates."""
 
-    Both estimates are means of 1 / F, where F people of the population are in the class of a row:
-    ``negative-binomial`` by the weights of the class (Benedetti and Franconi), ``poisson`` by the weighted counts of
-    each label at the node, over all rows, those that are suppressed included. ``both`` bounds the two. They are
-    estimates from the weights, and no bounds.
-    """
-
+    estimates: ClassVar[tuple[Measure, ...]]
     definition: ClassVar[str] = "Benedetti and Franconi 1998; Skinner and Holmes 1998"
     at_most: Number = Field(gt=0, le=1, kw_only=False, description="largest chance that a row is rightly matched")
     weight: str | None = Field(
@@ -44,9 +39,15 @@ class SampleModel(PrivacyModel):
     )
     estimator: Estimator = Field(default="both", description="both, negative-binomial or poisson")
 
-    def _of_estimator(self, by_weights: Bound, by_margins: Bound) -> tuple[Bound, ...]:
-        chosen = {"negative-binomial": (by_weights,), "poisson": (by_margins,)}
-        return chosen.get(self.estimator, (by_weights, by_margins))
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        required, threshold = float(self.at_most), self.at_most * (1 + TOLERANCE)
+        bounds = [
+            Bound(each, "<=", required, threshold, each == BY_WEIGHTS, "node" if each.is_mean else "class")
+            for each in self.estimates
+        ]
+        chosen = {"negative-binomial": bounds[:1], "poisson": bounds[1:]}
+        return tuple(chosen.get(self.estimator, bounds))
 
 
 @kind_of("privacy")
@@ -64,13 +65,8 @@ class IndividualRisk(SampleModel):
     least the smallest one, and rows and expected people only add up.
     """
 
+    estimates: ClassVar = (BY_WEIGHTS, BY_MARGINS)
     model: Literal["individual-risk"] = "individual-risk"
-
-    @property
-    def bounds(self) -> tuple[Bound, ...]:
-        required, threshold = float(self.at_most), self.at_most * (1 + TOLERANCE)
-        by_weights = Bound(BY_WEIGHTS, "<=", required, threshold, monotonic=True)
-        return self._of_estimator(by_weights, Bound(BY_MARGINS, "<=", required, threshold))
 
     def __str__(self) -> str:
         return f"individual risk by {self.estimator} (at most {self.at_most:g})"
@@ -89,6 +85,7 @@ class ExpectedReidentifications(SampleModel, MeanModel):
     are checked one by one.
     """
 
+    estimates: ClassVar = (MEAN_BY_WEIGHTS, MEAN_BY_MARGINS)
     model: Literal["expected-reidentifications"] = "expected-reidentifications"
     at_most: Number = Field(gt=0, lt=1, kw_only=False, description="largest share of published rows that is found")
 
@@ -96,12 +93,6 @@ class ExpectedReidentifications(SampleModel, MeanModel):
     def monotonic_without_suppression(self) -> bool:  # type: ignore[override]
         """Whether it looks at weights alone, by which a more general node has no larger mean."""
         return self.estimator == "negative-binomial"
-
-    @property
-    def bounds(self) -> tuple[Bound, ...]:
-        required, threshold = float(self.at_most), self.at_most * (1 + TOLERANCE)
-        by_weights = Bound(MEAN_BY_WEIGHTS, "<=", required, threshold, grain="node")
-        return self._of_estimator(by_weights, Bound(MEAN_BY_MARGINS, "<=", required, threshold, grain="node"))
 
     def __str__(self) -> str:
         return f"expected re-identifications by {self.estimator} (at most {self.at_most:g} of the rows)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
+from sqlanon.model.cost_benefit import Profitability
 from sqlanon.model.mean_risks import MeanModel, PopulationUniqueness
 from sqlanon.model.methods.cut_methods import TopDownSpecialization
 from sqlanon.model.methods.full_domain import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, FullDomain, LocalRecoding
@@ -24,8 +25,7 @@ def contradictions(policy: PolicyFields) -> Iterable[str]:
     yield from _misfits_of_search(policy)
     yield from _impossible_levels(policy)
     yield from _foreign_columns(policy)
-    yield from _mixed_populations(policy)
-    yield from _masked_samples(policy)
+    yield from _misfits_of_populations(policy)
     yield from _misfits_of_labels(policy)
     yield from _uncountable_individuals(policy)
     yield from _unweighed_risks(policy)
@@ -126,32 +126,25 @@ def _not_quasi_identifiers(policy: PolicyFields, field: str, names: Iterable[str
         yield f'{field}: "{name}" is not a quasi-identifier{meant}'
 
 
-def _mixed_populations(policy: PolicyFields) -> Iterable[str]:
+def _misfits_of_populations(policy: PolicyFields) -> Iterable[str]:
     populations = {model.population for model in policy.privacy if isinstance(model, PopulationModel)}
     if len(populations) > 1:
         yield "privacy models name several populations; a policy has one"
     if populations and policy.suppression == "mask":
         yield 'suppression "mask" cannot be combined with models of a population: masked rows match no class of it'
-
-
-def _masked_samples(policy: PolicyFields) -> Iterable[str]:
     for model in (each for each in policy.privacy if isinstance(each, PopulationUniqueness)):
         if policy.suppression == "mask":
             yield f'suppression "mask" cannot be combined with {model}: masked rows are in no class of its sample'
 
 
 def _misfits_of_labels(policy: PolicyFields) -> Iterable[str]:
-    for model in policy.privacy:
-        if all(bound.measure.view != "labels" for bound in model.bounds):
-            continue
+    for model in (each for each in policy.privacy if isinstance(each, Profitability)):
         if not isinstance(policy.method, FullDomain):
             yield f"{policy.method} does not take {model}, which is defined for the labels of one node"
         if policy.suppression == "mask":
             yield f'suppression "mask": masked rows have no information, so that they never meet {model}; take "drop"'
         if policy.columns_with("top"):
             yield f'unknown: "top" cannot be combined with {model}: a release does not say what such values lose'
-        if policy.individual is not None:
-            yield f"{model} counts rows: give it a table with one row per individual, and no individual column"
 
 
 def _uncountable_individuals(policy: PolicyFields) -> Iterable[str]:
@@ -160,7 +153,7 @@ def _uncountable_individuals(policy: PolicyFields) -> Iterable[str]:
     if policy.individual in policy.quasi_identifiers or policy.individual in policy.sensitive:
         yield f'individual "{policy.individual}" must be among the identifiers or the insensitive columns'
     for model in policy.privacy:
-        if isinstance(model, PopulationModel | MConcealing | MeanModel):
+        if isinstance(model, PopulationModel | MConcealing | MeanModel | SampleModel | Profitability):
             yield f"{model} counts rows: give it a table with one row per individual, and no individual column"
 
 
@@ -170,8 +163,6 @@ def _unweighed_risks(policy: PolicyFields) -> Iterable[str]:
             yield f"{model} needs the weights of rows: name their column in row_weight"
         elif model.weight is not None and folded(model.weight) != folded(policy.row_weight):
             yield f'{model} has the weight "{model.weight}", and row_weight is "{policy.row_weight}": name one column'
-        if policy.individual is not None:
-            yield f"{model} counts rows: give it a table with one row per individual, and no individual column"
         if policy.suppression == "mask":
             yield f'{model} is of labels at a node, which masked rows have not; take suppression "drop"'
         is_mean = isinstance(model, MeanModel)  # which the method does not take by any estimator

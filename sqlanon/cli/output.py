@@ -70,7 +70,9 @@ def write_file(out: Path, text: str, what: str, *, replace: bool) -> None:
 
 
 def write_json(document: dict[str, Any]) -> None:
-    write(json.dumps(document, indent=2, default=str) + "\n")
+    """Write a document to stdout; JSON has no infinite numbers, and null stands for them."""
+    finite = json.loads(json.dumps(document, default=str), parse_constant=lambda _: None)
+    write(json.dumps(finite, indent=2) + "\n")
 
 
 def show(document: Document) -> None:

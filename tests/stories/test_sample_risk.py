@@ -1,5 +1,6 @@
 """``session.risk`` and ``sqlanon risk``: the macros over classes that are counted once, and words for what is wrong."""
 
+import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -262,3 +263,14 @@ def test_tables_without_rows_are_not_met_in_words(tmp_path: Path) -> None:
     (tmp_path / "survey.csv").write_text("age\n")
     shown = started("risk", "survey.csv", "--keys", "age", "--population", "9", "--at-most", "0.5", folder=tmp_path)
     assert (shown.returncode, "Not met: the table has no rows." in shown.stderr) == (3, True)
+
+
+def test_figures_without_an_estimate_are_null_in_json(tmp_path: Path) -> None:
+    (tmp_path / "survey.csv").write_text("age\n1\n2\n3\n")
+    (tmp_path / "policy.toml").write_text(
+        'quasi_identifiers = ["age"]\n'
+        'privacy = [{ model = "population-uniqueness", at_most = 0.1, population = 900 }]\n'
+    )
+    shown = started("measure", "survey.csv", "--policy", "policy.toml", "--json", folder=tmp_path)
+    [model] = json.loads(shown.stdout, parse_constant=pytest.fail)["models"]
+    assert (shown.returncode, model["attained"], model["met"]) == (3, None, False)

@@ -202,7 +202,8 @@ class OneOf:
     field: str
 
     def __get_pydantic_core_schema__(self, base: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        union: Any = reduce(or_, KINDS[self.field].values())
+        # By name: modules register in the order of imports, which differs between commands.
+        union: Any = reduce(or_, (kind for _, kind in sorted(KINDS[self.field].items())))
         return handler.generate_schema(Annotated[union, Field(discriminator="model")])
 
 

@@ -310,9 +310,11 @@ def figure(number: float | None) -> str:
 
 
 def estimate(number: float | None) -> str:
-    """Format an estimate in four digits, or as a whole number from 10,000 on."""
+    """Format an estimated number of rows or people: four digits from a hundredth on, a whole number from 10,000 on."""
     if number is None:
         return "–"
+    if 0 < number < 0.01:
+        return "below 0.01"
     return f"{number:,.4g}" if number < 10_000 else f"{number:,.0f}"
 
 

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 
 from rich.console import Console
 
+from sqlanon.model.release.measurement import ModelResult, models_table
 from sqlanon.report import console, html
 from sqlanon.report.document import (
     Bar,
@@ -20,6 +21,7 @@ from sqlanon.report.document import (
     Steps,
     Table,
     Text,
+    estimate,
     facts,
     notes,
     paragraph,
@@ -188,3 +190,19 @@ def test_texts_of_several_lines_stand_as_they_are() -> None:
 
 def test_what_yaml_does_not_take_is_escaped() -> None:
     assert as_yaml({"text": 'é🙂"\x7f\x85\u2028'}) == 'text: "é🙂\\"\\U0000007f\\U00000085\\U00002028"\n'
+
+
+def test_estimates_have_the_digits_that_they_are_worth() -> None:
+    assert [estimate(people) for people in (None, 0.0, 1e-40, 0.0123456, 999.87, 12_345.6)] == [
+        "–", "0", "below 0.01", "0.01235", "999.9", "12,346"
+    ]  # fmt: skip
+
+
+def test_bounds_of_one_model_are_called_by_their_measures() -> None:
+    def result(model: str, measure: str) -> ModelResult:
+        return ModelResult(
+            model=model, measure=measure, column=None, comparison="<=", required=1, attained=0.5, met=True
+        )
+
+    shown = models_table([result("one", "class_size"), result("two", "poisson_risk"), result("two", "other_risk")])
+    assert [row[0] for row in shown.rows] == ["one", "two: poisson risk", "two: other risk"]

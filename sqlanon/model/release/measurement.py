@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -83,7 +84,16 @@ class ModelResult(Result):
 
 
 def models_table(models: Iterable[ModelResult]) -> Table:
-    rows = [(result.model, figure(result.attained), VERDICTS[result.met]) for result in models]
+    results = [*models]
+    bounds = Counter(result.model for result in results)
+    rows = [
+        (
+            result.model if bounds[result.model] == 1 else f"{result.model}: {result.measure.replace('_', ' ')}",
+            figure(result.attained),
+            VERDICTS[result.met],
+        )
+        for result in results
+    ]
     return Table(("privacy model", "attained", "met"), rows, numbers=(1,))
 
 

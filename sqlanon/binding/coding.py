@@ -106,6 +106,17 @@ def _misfits(engine: Compute, columns: Iterable[SourceColumn], bounds: Mapping[s
             yield f'"{name}" is of type {type_name}, which does not hold its bounds as they are written'
 
 
+def with_numbers(engine: Compute, source: ResolvedSource, names: Iterable[str | None]) -> ResolvedSource:
+    """Read texts of some columns of CSV files as numbers, which are spelled in several ways there; refuse others."""
+    if not source.files or not source.files[0].lower().endswith(CSV_SUFFIXES):
+        return source
+    texts = {folded(found.name): found.name for found in engine.describe(source.relation) if found.traits.is_text}
+    numbers = _of(texts, names)
+    refuse_texts(engine, source, numbers)
+    read = {name: number_of(name) for name in numbers}
+    return replace(source, relation=typed(source.relation, read)) if read else source
+
+
 def with_written_values(engine: Compute, source: ResolvedSource, policy: Policy) -> ResolvedSource:
     """Read texts of CSV files that the policy takes as numbers or days: 27.0 and 027 as 27, 31.1.2020 as 2020-01-31.
 
@@ -171,8 +182,7 @@ def refuse_texts(engine: Compute, source: ResolvedSource, names: Sequence[str]) 
     others = {name: others for name, (_, others) in _counted(engine, source, names).items() if others}
     if others:
         raise PolicyError(
-            f"{source.description} has texts where the policy needs numbers; convert them to numbers or NULL in a "
-            "query:",
+            f"{source.description} has texts where numbers are needed; convert them to numbers or NULL in a query:",
             [f'"{name}": {count:,} {"text" if count == 1 else "texts"}' for name, count in others.items()],
         )
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.binding.coding import with_numbers
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
@@ -31,6 +32,7 @@ from sqlanon.queries.source import SourceColumn
 MAX_SETS = 4096  # of keys, as anon.suda has it
 MAX_BITS = 125  # of the values of all keys, in the same way
 MAX_PATTERNS = 64  # of keys that are NULL, as anon.matched_sizes has it
+MAX_PEOPLE = 10**15  # for whom the estimates of unique people have digits
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class SampleQuestion:
 
 
 def sample_risk(engine: Engine, source: ResolvedSource, asked: SampleQuestion) -> SampleRisk:
+    source = with_numbers(engine, source, [asked.weight])
     columns = {found.name: found for found in engine.describe(source.relation)}
     asked = _spelled(asked, columns)
     problems = [*_wrong_numbers(asked), *_wrong_columns(asked, columns)]
@@ -92,8 +95,8 @@ def _refuse(source: ResolvedSource, problems: Iterable[str]) -> None:
 
 def _wrong_numbers(asked: SampleQuestion) -> Iterator[str]:
     population, at_most = asked.population, asked.at_most
-    if population is not None and not (math.isfinite(population) and population >= 1):
-        yield f"population is a number of people, 1 or more, not {population:g}"
+    if population is not None and not 1 <= population <= MAX_PEOPLE:
+        yield f"population is a number of people from 1 to {MAX_PEOPLE:,}, not {population:g}"
     if at_most is not None and not 0 <= at_most <= 1:
         yield f"at_most is a share of the rows from 0 to 1, not {at_most:g}"
     if asked.nulls not in ("value", "any"):
@@ -152,6 +155,8 @@ def _wrong_weights(asked: SampleQuestion, found: dict[str, int]) -> Iterator[str
     if found["unusable_rows"]:
         rows = counted(found["unusable_rows"], "row")
         yield f'column "{asked.weight}" has no finite number above 0 in {rows}: correct them, or leave them out'
+    elif found["row_count"] and found["greatest"] > MAX_PEOPLE:
+        yield f'column "{asked.weight}" has weights above {MAX_PEOPLE:,}: rows stand for people'
 
 
 def _wrong_classes(

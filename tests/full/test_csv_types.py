@@ -222,7 +222,7 @@ class TestNumbersAndDays:
         roles = {"quasi_identifiers": ["age"], "rest": "identifier", "privacy": [sa.KAnonymity(2)], "taxonomies": age}
         with pytest.raises(sa.TaxonomyError, match='"age": 1 distinct value in 4 rows'):
             session.anonymize("spelled.csv", sa.Policy(**roles), "released")
-        with pytest.raises(sa.PolicyError, match="texts where the policy needs numbers") as refused:
+        with pytest.raises(sa.PolicyError, match="texts where numbers are needed") as refused:
             session.anonymize("spelled.csv", sa.Policy(**roles, row_weight="weight"), "released")
         assert refused.value.problems == ('"weight": 4 texts',)
         roles |= {"quasi_identifiers": ["seen"], "taxonomies": {"seen": "dates"}}

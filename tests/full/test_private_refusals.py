@@ -213,7 +213,7 @@ class TestGuessedTypes:
         method = sa.Synthetic(numeric={"age": (0, 100, 10)})
         rules = {"sex": {"kind": "flat", "values": ["f", "m"]}, "illness": {"kind": "flat", "values": ["flu"]}}
         policy = sa.Policy(**ROLES | {"identifiers": []}, method=method, taxonomies=rules)
-        with pytest.raises(sa.PolicyError, match="texts where the policy needs numbers") as error:
+        with pytest.raises(sa.PolicyError, match="texts where numbers are needed") as error:
             session.anonymize(tmp_path / "people.csv", policy, "released")
         assert error.value.problems == ('"age": 1 text',)
 

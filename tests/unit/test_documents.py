@@ -4,6 +4,7 @@ import io
 import re
 from collections.abc import Sequence
 from html.parser import HTMLParser
+from math import inf
 
 from rich.console import Console
 
@@ -199,10 +200,12 @@ def test_estimates_have_the_digits_that_they_are_worth() -> None:
 
 
 def test_bounds_of_one_model_are_called_by_their_measures() -> None:
-    def result(model: str, measure: str) -> ModelResult:
+    def result(model: str, measure: str, attained: float = 0.5) -> ModelResult:
         return ModelResult(
-            model=model, measure=measure, column=None, comparison="<=", required=1, attained=0.5, met=True
+            model=model, measure=measure, column=None, comparison="<=", required=1, attained=attained, met=True
         )
 
-    shown = models_table([result("one", "class_size"), result("two", "poisson_risk"), result("two", "other_risk")])
-    assert [row[0] for row in shown.rows] == ["one", "two: poisson risk", "two: other risk"]
+    shown = models_table([result("one", "uniques", inf), result("two", "poisson_risk"), result("two", "other_risk")])
+    assert [row[:2] for row in shown.rows] == [
+        ("one", "no estimate"), ("two: poisson risk", "0.5"), ("two: other risk", "0.5")
+    ]  # fmt: skip

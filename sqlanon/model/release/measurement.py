@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
@@ -89,7 +90,7 @@ def models_table(models: Iterable[ModelResult]) -> Table:
     rows = [
         (
             result.model if bounds[result.model] == 1 else f"{result.model}: {result.measure.replace('_', ' ')}",
-            figure(result.attained),
+            "no estimate" if result.attained == math.inf else figure(result.attained),
             VERDICTS[result.met],
         )
         for result in results

@@ -138,7 +138,7 @@ class Preparations(Part):
         if policy is not None:
             read = self._opened.checked(policy)
             keys, weight = keys or read.quasi_identifiers, weight or read.row_weight
-        keys = [keys] if isinstance(keys, str) else keys
+        keys = [keys] if isinstance(keys, str) else keys or ()
         asked = SampleQuestion(keys, weight, household, population, at_most, max_size, nulls)
         return sample_risk(self._engine, self._opened.resolve(source), asked)
 

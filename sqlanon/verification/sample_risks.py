@@ -49,6 +49,7 @@ class SampleQuestion:
 
 
 def sample_risk(engine: Engine, source: ResolvedSource, asked: SampleQuestion) -> SampleRisk:
+    _refuse(source, _wrong_types(asked))
     source = with_numbers(engine, source, [asked.weight])
     columns = {found.name: found for found in engine.describe(source.relation)}
     asked = _spelled(asked, columns)
@@ -91,6 +92,17 @@ def _spelled(asked: SampleQuestion, columns: dict[str, SourceColumn]) -> SampleQ
 def _refuse(source: ResolvedSource, problems: Iterable[str]) -> None:
     if found := [*problems]:
         raise PolicyError(f"the risk of {source.description} cannot be measured:", found).with_guide("survey-data")
+
+
+def _wrong_types(asked: SampleQuestion) -> Iterator[str]:
+    named = {"weight": [asked.weight], "household": [asked.household], "keys": asked.keys}
+    for name, columns in named.items():
+        if not all(column is None or isinstance(column, str) for column in columns):
+            yield f"{name}: give names of columns, as texts"
+    numbers = {"population": asked.population, "at_most": asked.at_most, "max_size": asked.max_size}
+    for name, value in numbers.items():
+        if not isinstance(value, int | float | None):
+            yield f"{name}: give a number"
 
 
 def _wrong_numbers(asked: SampleQuestion) -> Iterator[str]:

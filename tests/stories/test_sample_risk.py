@@ -104,6 +104,7 @@ def test_estimates_have_four_digits_or_are_whole() -> None:
     shown = {
         None: "–",
         0: "0",
+        8.5e-13: "below 0.01",
         0.012344: "0.01234",
         173.95: "173.9",
         9999.4: "9,999",
@@ -125,6 +126,11 @@ BAD_WEIGHTS = {
 
 
 class TestRefusals:
+    def test_of_types(self, memory: Session) -> None:
+        with pytest.raises(sa.PolicyError) as refused:
+            memory.risk("SELECT 1 AS age", None, weight=3, population="x")  # type: ignore[arg-type]
+        assert refused.value.problems == ("weight: give names of columns, as texts", "population: give a number")
+
     @pytest.mark.parametrize(("weight", "words"), BAD_WEIGHTS.items())
     def test_of_weights(self, memory: Session, weight: str, words: str) -> None:
         source = (

@@ -22,7 +22,6 @@ from sqlanon.report.document import (
     Steps,
     Table,
     Text,
-    estimate,
     facts,
     notes,
     paragraph,
@@ -191,12 +190,6 @@ def test_texts_of_several_lines_stand_as_they_are() -> None:
 
 def test_what_yaml_does_not_take_is_escaped() -> None:
     assert as_yaml({"text": 'é🙂"\x7f\x85\u2028'}) == 'text: "é🙂\\"\\U0000007f\\U00000085\\U00002028"\n'
-
-
-def test_estimates_have_the_digits_that_they_are_worth() -> None:
-    assert [estimate(people) for people in (None, 0.0, 1e-40, 0.0123456, 999.87, 12_345.6)] == [
-        "–", "0", "below 0.01", "0.01235", "999.9", "12,346"
-    ]  # fmt: skip
 
 
 def test_bounds_of_one_model_are_called_by_their_measures() -> None:

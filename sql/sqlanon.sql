@@ -3012,26 +3012,37 @@ FROM (
     )
 );
 
--- The labels of every class of a source generalized to a node: a row per class and quasi-identifier. Classes are numbered.
+-- The labels of every class of a release with the labels of a node: a row per class and quasi-identifier, with the leaves under
+-- the label, and the values of the quasi-identifier. Classes are numbered.
 --
--- Returns: class BIGINT, class_size BIGINT, attribute VARCHAR, label VARCHAR.
+-- Returns: class BIGINT, class_size BIGINT, attribute VARCHAR, label VARCHAR, leaf_count BIGINT (NULL for a label that the
+-- taxonomy does not have at the level), value_count BIGINT (NULL without a taxonomy).
 -- Example:
---   FROM anon_helpers.class_labels('visits', MAP {'age': 1, 'sex': 1}) ORDER BY attribute, label, class_size;
-CREATE OR REPLACE MACRO anon_helpers.class_labels(source, node) AS TABLE
+--   WITH released AS (FROM anon.generalize('visits', MAP {'age': 1, 'sex': 1}))
+--   FROM anon_helpers.class_labels('released', MAP {'age': 1, 'sex': 1}) ORDER BY attribute, label, class_size;
+CREATE OR REPLACE MACRO anon_helpers.class_labels(release, node) AS TABLE
 WITH anon_classes AS (
-    SELECT row_number() OVER () AS anon_class, *
-    FROM (
-        SELECT COLUMNS(map_keys(node)), count(*) AS anon_class_size
-        FROM anon.generalize(source, node)
-        GROUP BY ALL
-    )
+    SELECT anon.text_of(COLUMNS(map_keys(node))), count(*) AS anon_class_size, row_number() OVER () AS anon_class
+    FROM query_table(anon_helpers.as_source(release))
+    GROUP BY ALL
 )
-SELECT anon_class AS class, anon_class_size AS class_size, anon_attribute AS attribute, anon_label AS label
+SELECT
+    anon_labels.anon_class AS class,
+    anon_labels.anon_class_size AS class_size,
+    anon_labels.anon_attribute AS attribute,
+    anon_labels.anon_label AS label,
+    anon_leaves.anon_leaf_count AS leaf_count,
+    anon_heights.value_count
 FROM (
     FROM anon_classes UNPIVOT INCLUDE NULLS (
         anon_label FOR anon_attribute IN (COLUMNS(* EXCLUDE (anon_class, anon_class_size)))
     )
-);
+) AS anon_labels
+LEFT JOIN anon.taxonomy_heights() AS anon_heights ON anon_heights.attribute = anon_labels.anon_attribute
+LEFT JOIN (
+    SELECT attribute, label, count(*) AS anon_leaf_count FROM anon.taxonomy WHERE level = node[attribute] GROUP BY ALL
+) AS anon_leaves
+    ON anon_leaves.attribute = anon_labels.anon_attribute AND anon_leaves.label IS NOT DISTINCT FROM anon_labels.anon_label;
 
 -- Non-uniform entropy loss in bits of a source generalized to a node, where rows in classes of fewer than k lose all
 -- their information, as if they were generalized to the top. Without such rows it is anon.entropy_loss.
@@ -3041,13 +3052,14 @@ FROM (
 -- Example:
 --   FROM anon_helpers.charged_entropy_loss('visits', MAP {'age': 1, 'sex': 0}, 2);
 CREATE OR REPLACE MACRO anon_helpers.charged_entropy_loss(source, node, k) AS TABLE
-WITH anon_informed AS (
+WITH anon_labelled AS (FROM anon.generalize(source, node)),
+anon_informed AS (
     SELECT
         class_size AS anon_class_size,
         -- Every class has one label of an attribute, so that these are all rows.
         sum(class_size) OVER (PARTITION BY attribute) AS anon_row_count,
         sum(class_size) OVER (PARTITION BY attribute, label) AS anon_label_rows
-    FROM anon_helpers.class_labels(source, node)
+    FROM anon_helpers.class_labels('anon_labelled', node)
 )
 SELECT anon_generalized.entropy + anon_suppressed.anon_bits AS entropy
 FROM anon.entropy_loss(source, node) AS anon_generalized
@@ -3066,23 +3078,14 @@ CROSS JOIN (
 -- Example:
 --   FROM anon_helpers.label_losses('visits', MAP {'age': 1, 'sex': 1}) ORDER BY ALL;
 CREATE OR REPLACE MACRO anon_helpers.label_losses(source, node) AS TABLE
-WITH anon_leaves AS (
-    SELECT anon_taxonomy.attribute, anon_taxonomy.label, count(*) AS anon_leaf_count
-    FROM anon.taxonomy AS anon_taxonomy
-    WHERE anon_taxonomy.level = node[anon_taxonomy.attribute]
-    GROUP BY ALL
-)
+WITH anon_labelled AS (FROM anon.generalize(source, node))
 SELECT
-    anon_labels.class,
-    anon_labels.class_size,
-    anon_labels.attribute,
-    anon_helpers.lm_share_of(coalesce(anon_leaves.anon_leaf_count, 1), anon_heights.value_count) AS lm_share,
-    anon_helpers.ncp_share_of(coalesce(anon_leaves.anon_leaf_count, 1), anon_heights.value_count) AS ncp_share
-FROM anon_helpers.class_labels(source, node) AS anon_labels
-INNER JOIN anon.taxonomy_heights() AS anon_heights ON anon_heights.attribute = anon_labels.attribute
-LEFT JOIN anon_leaves
-    ON anon_leaves.attribute = anon_labels.attribute
-    AND anon_leaves.label IS NOT DISTINCT FROM anon_labels.label;
+    class,
+    class_size,
+    attribute,
+    anon_helpers.lm_share_of(coalesce(leaf_count, 1), value_count) AS lm_share,
+    anon_helpers.ncp_share_of(coalesce(leaf_count, 1), value_count) AS ncp_share
+FROM anon_helpers.class_labels('anon_labelled', node);
 
 -- The loss that each row of a class bears at a node: the mean over the quasi-identifiers of the loss of their
 -- labels, in LM and in NCP; a row per class of the generalized source.
@@ -3138,8 +3141,8 @@ FROM anon_helpers.class_losses(source, node);
 -- The sum of class_size * payout is that of the release: rows that were left out have none. Classes with a payout of 0 or
 -- less are not worth to be published.
 --
--- How it goes. Each class gives a row per quasi-identifier, which finds the leaves under its label. Their logarithms, over
--- the mean logarithm of all values, have the information loss as their mean.
+-- The logarithms of the leaves under the labels of a class, over the mean logarithm of all values, have the information loss
+-- as their mean.
 --
 -- Job: loss.
 -- Returns: class_size BIGINT, information_loss DOUBLE, missing DOUBLE, what the payout lacks to the benefit, payout DOUBLE.
@@ -3148,51 +3151,28 @@ FROM anon_helpers.class_losses(source, node);
 --   WITH released AS (FROM anon.generalize('visits', MAP {'age': 1, 'sex': 0}))
 --   FROM anon.publisher_payout('released', MAP {'age': 1, 'sex': 0}, 300, 4, 1200, 300);
 CREATE OR REPLACE MACRO anon.publisher_payout(release, node, gain, cost, benefit, loss) AS TABLE
-WITH anon_classes AS (
-    SELECT row_number() OVER () AS anon_class, *
-    FROM (
-        SELECT anon.text_of(COLUMNS(map_keys(node))), count(*) AS anon_class_size
-        FROM query_table(anon_helpers.as_source(release))
-        GROUP BY ALL
-    )
-)
 SELECT
     class_size,
     information_loss,
     anon_helpers.missing_payout_of(class_size, information_loss, gain, cost, benefit, loss) AS missing,
     benefit - missing AS payout
 FROM (
-    SELECT
-        any_value(anon_labelled.anon_class_size) AS class_size,
-        avg(anon_helpers.log_share_of(
-            coalesce(anon_leaves.anon_leaf_count, CASE
-                WHEN anon_labelled.anon_label IS NULL THEN 1
-                ELSE error('the release has labels that their taxonomy does not have at the level of the node')
-            END),
-            anon_domains.anon_mean_log
-        )) AS information_loss
+    SELECT any_value(class_size) AS class_size, avg(anon_helpers.log_share_of(anon_leaf_count, anon_mean_log)) AS information_loss
     FROM (
-        FROM anon_classes UNPIVOT INCLUDE NULLS (
-            anon_label FOR anon_attribute IN (COLUMNS(* EXCLUDE (anon_class, anon_class_size)))
-        )
-    ) AS anon_labelled
-    CROSS JOIN (
-        SELECT CASE count(*)
-            WHEN len(map_keys(node)) THEN avg(ln(value_count))
-            ELSE error('the node has a quasi-identifier without a taxonomy: see anon.taxonomy_heights')
-        END AS anon_mean_log
-        FROM anon.taxonomy_heights()
-        WHERE list_contains(map_keys(node), attribute)
-    ) AS anon_domains
-    LEFT JOIN (
-        SELECT attribute, label, count(*) AS anon_leaf_count
-        FROM anon.taxonomy
-        WHERE level = node[attribute]
-        GROUP BY attribute, label
-    ) AS anon_leaves
-        ON anon_leaves.attribute = anon_labelled.anon_attribute
-        AND anon_leaves.label IS NOT DISTINCT FROM anon_labelled.anon_label
-    GROUP BY anon_labelled.anon_class
+        SELECT
+            class,
+            class_size,
+            CASE
+                WHEN value_count IS NULL
+                    THEN error('the node has a quasi-identifier without a taxonomy: see anon.taxonomy_heights')
+                WHEN leaf_count IS NULL AND label IS NOT NULL
+                    THEN error('the release has labels that their taxonomy does not have at the level of the node')
+                ELSE coalesce(leaf_count, 1)
+            END AS anon_leaf_count,
+            avg(ln(value_count)) OVER (PARTITION BY class) AS anon_mean_log
+        FROM anon_helpers.class_labels(release, node)
+    )
+    GROUP BY class
 );
 
 -- Geometric loss metric of a source generalized to a node: product(1 + L)^(1 / q) - 1 of the losses L of its q
@@ -4544,9 +4524,8 @@ ORDER BY rare_rows DESC, column_name ASC;
 --   SELECT anon_helpers.sampling_weight(age + 1, 'weight', ['sex']) AS weight FROM visits WHERE age IS NOT NULL;
 CREATE OR REPLACE MACRO anon_helpers.sampling_weight(weight, weight_name, keys) AS
 CASE
-    WHEN list_contains(
-        list_transform(anon_helpers.listed(keys), lambda anon_name: lower(anon_name)), lower(weight_name)
-    ) THEN error(concat('column "', weight_name, '" is the weight and cannot be a key: leave it out of the keys'))
+    WHEN list_contains(list_transform(anon_helpers.listed(keys), lambda anon_name: lower(anon_name)), lower(weight_name))
+        THEN error(concat('column "', weight_name, '" is the weight and cannot be a key: leave it out of the keys'))
     WHEN NOT regexp_matches(typeof(weight), '^(FLOAT|DOUBLE|DECIMAL.*|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER)$')
         THEN error(concat('column "', weight_name, '" is ', typeof(weight), ': a weight is a number above 0; cast it'))
     WHEN weight IS NULL
@@ -4745,15 +4724,8 @@ INNER JOIN (
         sum(anon_fits.anon_people) AS anon_fitting_people
     FROM anon_pairs
     INNER JOIN (
-        SELECT
-            anon_others AS anon_blanks,
-            anon_blanks AS anon_others,
-            anon_kept,
-            sum(anon_class_size) AS anon_size,
-            sum(anon_population_size) AS anon_people
-        FROM anon_pairs
-        GROUP BY ALL
-    ) AS anon_fits USING (anon_blanks, anon_others, anon_kept)
+        SELECT anon_others, anon_blanks, anon_kept, sum(anon_class_size), sum(anon_population_size) FROM anon_pairs GROUP BY ALL
+    ) AS anon_fits (anon_blanks, anon_others, anon_kept, anon_size, anon_people) USING (anon_blanks, anon_others, anon_kept)
     GROUP BY anon_class
 ) AS anon_sizes USING (anon_class);
 
@@ -5019,11 +4991,9 @@ SELECT anon_household, anon_weight, anon_class, anon_binomial_risk
 FROM (
     SELECT
         row(*COLUMNS(anon_helpers.listed(keys))) AS anon_key,
-        CASE
-            WHEN COLUMNS([household]) IS NULL
-                THEN error(concat('column "', household, '" is NULL in a row: every row needs its household'))
-            ELSE COLUMNS([household])
-        END AS anon_household,
+        coalesce(
+            COLUMNS([household]), error(concat('column "', household, '" is NULL in a row: every row needs its household'))
+        ) AS anon_household,
         anon_helpers.sampling_weight(COLUMNS([weight]), weight, keys) AS anon_weight
     FROM query_table(anon_helpers.as_source(source))
 ) AS anon_rows
@@ -5125,13 +5095,10 @@ WITH anon_weighted AS (FROM anon_helpers.weighted_classes(source, keys, weight))
 anon_members AS (FROM anon_helpers.household_members(source, 'anon_weighted', keys, weight, household))
 SELECT household_count, unique_households, matched_households AS households_found, matched_rows AS rows_found
 FROM anon_helpers.risk_of_households('anon_members')
-WHERE CASE
-    WHEN uneven_households > 0 THEN error(concat(
-        'weights differ by more than a factor of 2 within households: ', uneven_households, ' of ', household_count,
-        '; give each household one weight'
-    ))
-    ELSE TRUE
-END;
+WHERE CASE uneven_households WHEN 0 THEN TRUE ELSE error(concat(
+    'weights differ by more than a factor of 2 within households: ', uneven_households, ' of ', household_count,
+    '; give each household one weight'
+)) END;
 
 -- What privacy models do not see: classes with one sensitive value, columns that single out rows, and dependencies.
 
@@ -5314,10 +5281,9 @@ CASE
         THEN error('max_size is a number of keys, 1 or more, or NULL for sets of any size')
     WHEN list_sum(list_transform(
         range(1, least(len(anon_helpers.listed(keys)), TRY_CAST(anon.text_of(max_size) AS INTEGER)) + 1),
-        -- Binomial coefficients.
-        lambda anon_size: list_product(list_transform(
-            range(1, anon_size + 1), lambda anon_place: (len(anon_helpers.listed(keys)) - anon_size + anon_place) / anon_place
-        ))
+        -- The logarithm of a binomial coefficient.
+        lambda anon_size: exp(lgamma(len(anon_helpers.listed(keys)) + 1)
+            - lgamma(anon_size + 1) - lgamma(len(anon_helpers.listed(keys)) - anon_size + 1))
     )) > 4096.5 THEN error('the keys have more than 4,096 sets: take fewer keys, or a smaller max_size')
     ELSE CAST(least(len(anon_helpers.listed(keys)), TRY_CAST(anon.text_of(max_size) AS INTEGER)) AS INTEGER)
 END;
@@ -5347,12 +5313,9 @@ coalesce(list_product(range(1, CAST(key_count - set_size AS BIGINT) + 1)), 1.0);
 --   SELECT age, anon_score FROM anon_helpers.special_rows('visits', ['age', 'sex'], 2, TRUE) ORDER BY ALL;
 CREATE OR REPLACE MACRO anon_helpers.special_rows(source, keys, max_size, skip_nulls) AS TABLE
 WITH RECURSIVE anon_cells AS MATERIALIZED (
-    SELECT row_number() OVER () AS anon_cell, *
-    FROM (
-        SELECT COLUMNS(anon_helpers.listed(keys)), count(*) AS anon_rows
-        FROM query_table(anon_helpers.as_source(source))
-        GROUP BY ALL
-    )
+    SELECT COLUMNS(anon_helpers.listed(keys)), count(*) AS anon_rows, row_number() OVER () AS anon_cell
+    FROM query_table(anon_helpers.as_source(source))
+    GROUP BY ALL
 ),
 anon_cell_values AS NOT MATERIALIZED (
     SELECT
@@ -5427,30 +5390,23 @@ anon_sets AS MATERIALIZED (
 anon_found (anon_step, anon_cell) AS (
     SELECT CAST(0 AS INTEGER), CAST(NULL AS BIGINT)
     UNION ALL
-    SELECT anon_next.anon_step, anon_alone.anon_cell
-    FROM (
-        SELECT any_value(anon_codes.anon_cell) AS anon_cell
-        FROM anon_sets
-        INNER JOIN (SELECT max(anon_step) + 1 AS anon_step FROM anon_found) USING (anon_step)
-        CROSS JOIN anon_codes
-        GROUP BY anon_codes.anon_code & anon_sets.anon_bits
-        HAVING count(*) = 1 AND bool_and(anon_codes.anon_barred & anon_sets.anon_bits = 0)
-    ) AS anon_alone
-    CROSS JOIN (SELECT max(anon_step) + 1 AS anon_step FROM anon_found) AS anon_next
+    SELECT any_value(anon_sets.anon_step), any_value(anon_codes.anon_cell)
+    FROM anon_sets
+    INNER JOIN (SELECT max(anon_step) + 1 AS anon_step FROM anon_found) USING (anon_step)
+    CROSS JOIN anon_codes
+    GROUP BY anon_codes.anon_code & anon_sets.anon_bits
+    HAVING count(*) = 1 AND bool_and(anon_codes.anon_barred & anon_sets.anon_bits = 0)
 ),
 anon_patterns AS MATERIALIZED (
     SELECT row_number() OVER () AS anon_pattern, anon_steps, list(anon_cell) AS anon_members
     FROM (
-        SELECT anon_cell, list_sort(list(anon_step)) AS anon_steps
-        FROM anon_found
-        WHERE anon_cell IS NOT NULL
-        GROUP BY anon_cell
+        SELECT anon_cell, list_sort(list(anon_step)) AS anon_steps FROM anon_found WHERE anon_cell IS NOT NULL GROUP BY ALL
     )
     GROUP BY anon_steps
 ),
 anon_unique AS MATERIALIZED (SELECT anon_pattern, unnest(anon_steps) AS anon_step FROM anon_patterns),
 anon_supersets AS MATERIALIZED (
-    SELECT anon_sets.anon_step AS anon_smaller_step, anon_greater.anon_step
+    SELECT anon_sets.anon_step, anon_greater.anon_step AS anon_greater_step
     FROM anon_sets
     INNER JOIN anon_keys ON anon_sets.anon_bits & anon_keys.anon_bits = 0
     INNER JOIN anon_sets AS anon_greater ON anon_sets.anon_bits + anon_keys.anon_bits = anon_greater.anon_bits
@@ -5464,9 +5420,7 @@ anon_scores AS (
     FROM anon_unique
     INNER JOIN anon_sets USING (anon_step)
     ANTI JOIN (
-        SELECT anon_unique.anon_pattern, anon_supersets.anon_step
-        FROM anon_unique
-        INNER JOIN anon_supersets ON anon_unique.anon_step = anon_supersets.anon_smaller_step
+        SELECT anon_pattern, anon_greater_step AS anon_step FROM anon_unique INNER JOIN anon_supersets USING (anon_step)
     ) AS anon_greater USING (anon_pattern, anon_step)
     GROUP BY anon_pattern
 )
@@ -5903,77 +5857,64 @@ CREATE OR REPLACE MACRO anon_helpers.polygammas(argument) AS
     + list_sum(list_transform(range(10), lambda anon_shift: 1 / (argument + anon_shift) ** 2))
 };
 
--- A step of Newton from theta and alpha to those of Pitman's model with the greatest likelihood, 0 < alpha < 1 and
--- theta > -alpha. A step across a bound goes half of the way to it.
+-- A step of Newton from ratio and alpha to those of Pitman's model with the greatest likelihood, 0 < alpha < 1 and
+-- ratio > -1, where theta is ratio * alpha. A step across a bound goes half of the way to it.
 --
 -- How it goes. The sums over i = 1, … number of classes - 1 of 1 / (theta + i * alpha), of its square, and of these times i,
--- are differences of polygammas, and so are those over rows. From them the slopes of the likelihood, and those of the slopes.
+-- are differences of polygammas, and so are those over rows. They give the slopes of the likelihood, and those of the slopes.
 --
--- Returns: STRUCT(theta DOUBLE, alpha DOUBLE, moved DOUBLE): moved is by how much the step changes them, near 0 in a solution.
+-- Returns: STRUCT(ratio DOUBLE, alpha DOUBLE, moved DOUBLE): moved is by how much the step changes them, near 0 in a solution.
 -- Source: Hoshino 2001.
 -- Example:
---   SELECT anon_helpers.pitman_step(1.0, 0.5, [1, 2, 6], [20, 8, 2]) AS fit;
-CREATE OR REPLACE MACRO anon_helpers.pitman_step(theta, alpha, class_sizes, class_counts) AS
+--   SELECT anon_helpers.pitman_step(2.0, 0.5, [1, 2, 6], [20, 8, 2]) AS fit;
+CREATE OR REPLACE MACRO anon_helpers.pitman_step(ratio, alpha, class_sizes, class_counts) AS
 list_transform(
     list_transform(
         list_transform(
-            list_transform(
-                -- A list of one list, so that it is made once.
-                [list_transform(
-                    [
-                        theta / alpha + list_sum(class_counts), theta / alpha + 1,
-                        theta + list_dot_product(class_sizes, class_counts), theta + 1, 1 - alpha
-                    ] || list_transform(class_sizes, lambda anon_size: anon_size - alpha),
-                    lambda anon_argument: anon_helpers.polygammas(anon_argument)
-                )],
-                lambda anon_at: {
-                    'classes': list_sum(class_counts) - 1,
-                    'first': (anon_at[1].psi - anon_at[2].psi) / alpha,
-                    'second': (anon_at[2].psi_1 - anon_at[1].psi_1) / alpha ** 2,
-                    'row_first': anon_at[3].psi - anon_at[4].psi,
-                    'row_second': anon_at[4].psi_1 - anon_at[3].psi_1,
-                    'size_first': list_dot_product(
-                        class_counts, list_transform(anon_at[6:], lambda anon_size: anon_size.psi - anon_at[5].psi)
-                    ),
-                    'size_second': list_dot_product(
-                        class_counts, list_transform(anon_at[6:], lambda anon_size: anon_at[5].psi_1 - anon_size.psi_1)
-                    )
-                }
-            ),
-            lambda anon_sum: {
-                'theta': anon_sum.first - anon_sum.row_first,
-                'alpha': (anon_sum.classes - theta * anon_sum.first) / alpha - anon_sum.size_first,
-                'theta_theta': anon_sum.row_second - anon_sum.second,
-                'theta_alpha': (theta * anon_sum.second - anon_sum.first) / alpha,
-                'alpha_alpha': (2 * theta * anon_sum.first - theta ** 2 * anon_sum.second - anon_sum.classes) / alpha ** 2
-                - anon_sum.size_second
+            -- A list of one list, so that it is made once.
+            [list_transform(
+                [
+                    ratio + list_sum(class_counts), ratio + 1,
+                    ratio * alpha + list_dot_product(class_sizes, class_counts), ratio * alpha + 1, 1 - alpha
+                ] || list_transform(class_sizes, lambda anon_size: anon_size - alpha),
+                lambda anon_argument: anon_helpers.polygammas(anon_argument)
+            )],
+            lambda anon_at: {
+                'ratio': anon_at[1].psi - anon_at[2].psi - alpha * (anon_at[3].psi - anon_at[4].psi),
+                'alpha': (list_sum(class_counts) - 1) / alpha - ratio * (anon_at[3].psi - anon_at[4].psi)
+                - list_dot_product(class_counts, list_transform(anon_at[6:], lambda anon_size: anon_size.psi - anon_at[5].psi)),
+                'ratio_ratio': anon_at[1].psi_1 - anon_at[2].psi_1 - alpha ** 2 * (anon_at[3].psi_1 - anon_at[4].psi_1),
+                'ratio_alpha': anon_at[4].psi - anon_at[3].psi - ratio * alpha * (anon_at[3].psi_1 - anon_at[4].psi_1),
+                'alpha_alpha': list_dot_product(
+                    class_counts, list_transform(anon_at[6:], lambda anon_size: anon_size.psi_1 - anon_at[5].psi_1)
+                ) - (list_sum(class_counts) - 1) / alpha ** 2 - ratio ** 2 * (anon_at[3].psi_1 - anon_at[4].psi_1)
             }
         ),
         lambda anon_slope: {
-            'theta': (anon_slope.alpha * anon_slope.theta_alpha - anon_slope.theta * anon_slope.alpha_alpha)
-            / (anon_slope.theta_theta * anon_slope.alpha_alpha - anon_slope.theta_alpha ** 2),
-            'alpha': (anon_slope.theta * anon_slope.theta_alpha - anon_slope.alpha * anon_slope.theta_theta)
-            / (anon_slope.theta_theta * anon_slope.alpha_alpha - anon_slope.theta_alpha ** 2)
+            'ratio': (anon_slope.alpha * anon_slope.ratio_alpha - anon_slope.ratio * anon_slope.alpha_alpha)
+            / (anon_slope.ratio_ratio * anon_slope.alpha_alpha - anon_slope.ratio_alpha ** 2),
+            'alpha': (anon_slope.ratio * anon_slope.ratio_alpha - anon_slope.alpha * anon_slope.ratio_ratio)
+            / (anon_slope.ratio_ratio * anon_slope.alpha_alpha - anon_slope.ratio_alpha ** 2)
         }
     ),
     lambda anon_change: {
-        'theta': greatest(theta + anon_change.theta, (theta - alpha) / 2),
-        'alpha': least(greatest(alpha + anon_change.alpha, alpha / 2, -theta / 2), (1 + alpha) / 2),
-        'moved': abs(anon_change.theta) / (1 + abs(theta)) + abs(anon_change.alpha)
+        'ratio': greatest(ratio + anon_change.ratio, (ratio - 1) / 2),
+        'alpha': least(greatest(alpha + anon_change.alpha, alpha / 2), (1 + alpha) / 2),
+        'moved': abs(anon_change.ratio) / (1 + abs(ratio)) + abs(anon_change.alpha)
     }
 )[1];
 
--- Theta and alpha of Pitman's model by at most 60 steps from 1 and 1/2, see anon_helpers.pitman_step.
+-- Ratio and alpha of Pitman's model by at most 60 steps from 2 and 1/2, see anon_helpers.pitman_step.
 --
 -- Returns: the struct of the last step.
 -- Example:
 --   SELECT anon_helpers.pitman_fit([1, 2, 6], [20, 8, 2]) AS fit;
 CREATE OR REPLACE MACRO anon_helpers.pitman_fit(class_sizes, class_counts) AS
 list_reduce(
-    list_transform(range(60), lambda anon_step: {'theta': 1.0::DOUBLE, 'alpha': 0.5::DOUBLE, 'moved': 1.0::DOUBLE}),
+    list_transform(range(60), lambda anon_step: {'ratio': 2.0::DOUBLE, 'alpha': 0.5::DOUBLE, 'moved': 1.0::DOUBLE}),
     lambda anon_fit, anon_next: CASE
         WHEN anon_fit.moved < 1e-9 THEN anon_fit
-        ELSE anon_helpers.pitman_step(anon_fit.theta, anon_fit.alpha, class_sizes, class_counts)
+        ELSE anon_helpers.pitman_step(anon_fit.ratio, anon_fit.alpha, class_sizes, class_counts)
     END
 );
 
@@ -5987,8 +5928,9 @@ CREATE OR REPLACE MACRO anon_helpers.pitman_uniques(class_sizes, class_counts, p
 list_transform(
     [anon_helpers.pitman_fit(class_sizes, class_counts)],
     lambda anon_fit: CASE
-        WHEN anon_fit.moved < 1e-9 AND anon_fit.theta < 1e12 THEN exp(
-            lgamma(anon_fit.theta + 1) - lgamma(anon_fit.theta + anon_fit.alpha) + anon_fit.alpha * ln(population)
+        WHEN anon_fit.moved < 1e-9 AND anon_fit.ratio < 1e12 THEN exp(
+            lgamma(anon_fit.ratio * anon_fit.alpha + 1) - lgamma((anon_fit.ratio + 1) * anon_fit.alpha)
+            + anon_fit.alpha * ln(population)
         )
     END
 )[1];
@@ -6065,7 +6007,8 @@ CREATE OR REPLACE MACRO anon_helpers.snb_uniques(class_sizes, class_counts, shar
 list_transform(
     [{
         'singles': anon_helpers.classes_of_size(class_sizes, class_counts, 1),
-        'pairs': anon_helpers.classes_of_size(class_sizes, class_counts, 2),
+        'pair_ratio': anon_helpers.classes_of_size(class_sizes, class_counts, 2)
+        / anon_helpers.classes_of_size(class_sizes, class_counts, 1),
         'classes': anon_helpers.estimated_class_count(class_sizes, class_counts, share)
     }],
     lambda anon_given: list_transform(
@@ -6073,14 +6016,12 @@ list_transform(
             -- From 0 by steps of 10, 5 and so on.
             list_prepend(0.0::DOUBLE, list_transform(range(1, 60), lambda anon_step: 20 / 2.0::DOUBLE ** anon_step)),
             lambda anon_odds, anon_width: anon_odds + anon_width * sign(
-                anon_given.singles
-                - anon_given.classes * anon_helpers.snb_shares(anon_odds, share, anon_given.pairs / anon_given.singles).singles
+                anon_given.singles - anon_given.classes * anon_helpers.snb_shares(anon_odds, share, anon_given.pair_ratio).singles
             )
         )],
         lambda anon_odds: CASE
-            WHEN anon_given.pairs > 0 AND abs(anon_odds) < 19.9
-                THEN anon_helpers.snb_shares(anon_odds, share, anon_given.pairs / anon_given.singles).uniques
-                * anon_given.classes
+            WHEN anon_given.pair_ratio > 0 AND abs(anon_odds) < 19.9
+                THEN anon_helpers.snb_shares(anon_odds, share, anon_given.pair_ratio).uniques * anon_given.classes
         END
     )[1]
 )[1];
@@ -6120,9 +6061,7 @@ list_transform(
                 THEN {'pitman': anon_sample.singles, 'zayatz': anon_sample.singles, 'snb': anon_sample.singles}
             ELSE {
                 'pitman': anon_helpers.pitman_uniques(anon_sample.sizes, anon_sample.counts, anon_sample.people),
-                'zayatz': anon_helpers.zayatz_uniques(
-                    anon_sample.sizes, anon_sample.counts, anon_sample.rows, anon_sample.people
-                ),
+                'zayatz': anon_helpers.zayatz_uniques(anon_sample.sizes, anon_sample.counts, anon_sample.rows, anon_sample.people),
                 'snb': anon_helpers.snb_uniques(anon_sample.sizes, anon_sample.counts, anon_sample.rows / anon_sample.people)
             }
         END],
@@ -9007,11 +8946,14 @@ Job: loss.
 Returns: one row: entropy DOUBLE.
 Example:
   FROM anon.entropy_loss(''visits'', MAP {''age'': 1, ''sex'': 0});';
-COMMENT ON MACRO TABLE anon_helpers.class_labels IS 'The labels of every class of a source generalized to a node: a row per class and quasi-identifier. Classes are numbered.
+COMMENT ON MACRO TABLE anon_helpers.class_labels IS 'The labels of every class of a release with the labels of a node: a row per class and quasi-identifier, with the leaves under
+the label, and the values of the quasi-identifier. Classes are numbered.
 
-Returns: class BIGINT, class_size BIGINT, attribute VARCHAR, label VARCHAR.
+Returns: class BIGINT, class_size BIGINT, attribute VARCHAR, label VARCHAR, leaf_count BIGINT (NULL for a label that the
+taxonomy does not have at the level), value_count BIGINT (NULL without a taxonomy).
 Example:
-  FROM anon_helpers.class_labels(''visits'', MAP {''age'': 1, ''sex'': 1}) ORDER BY attribute, label, class_size;';
+  WITH released AS (FROM anon.generalize(''visits'', MAP {''age'': 1, ''sex'': 1}))
+  FROM anon_helpers.class_labels(''released'', MAP {''age'': 1, ''sex'': 1}) ORDER BY attribute, label, class_size;';
 COMMENT ON MACRO TABLE anon_helpers.charged_entropy_loss IS 'Non-uniform entropy loss in bits of a source generalized to a node, where rows in classes of fewer than k lose all
 their information, as if they were generalized to the top. Without such rows it is anon.entropy_loss.
 
@@ -9058,8 +9000,8 @@ labels lose; if it is found it costs the `loss`.
 The sum of class_size * payout is that of the release: rows that were left out have none. Classes with a payout of 0 or
 less are not worth to be published.
 
-How it goes. Each class gives a row per quasi-identifier, which finds the leaves under its label. Their logarithms, over
-the mean logarithm of all values, have the information loss as their mean.
+The logarithms of the leaves under the labels of a class, over the mean logarithm of all values, have the information loss
+as their mean.
 
 Job: loss.
 Returns: class_size BIGINT, information_loss DOUBLE, missing DOUBLE, what the payout lacks to the benefit, payout DOUBLE.
@@ -9926,17 +9868,17 @@ Returns: STRUCT(psi DOUBLE, psi_1 DOUBLE), to 14 digits.
 Source: Abramowitz and Stegun 1964, 6.3.5, 6.3.18, 6.4.6 and 6.4.12.
 Example:
   SELECT anon_helpers.polygammas(1.0) AS minus_euler_and_sixth_of_pi_squared;';
-COMMENT ON MACRO anon_helpers.pitman_step IS 'A step of Newton from theta and alpha to those of Pitman''s model with the greatest likelihood, 0 < alpha < 1 and
-theta > -alpha. A step across a bound goes half of the way to it.
+COMMENT ON MACRO anon_helpers.pitman_step IS 'A step of Newton from ratio and alpha to those of Pitman''s model with the greatest likelihood, 0 < alpha < 1 and
+ratio > -1, where theta is ratio * alpha. A step across a bound goes half of the way to it.
 
 How it goes. The sums over i = 1, … number of classes - 1 of 1 / (theta + i * alpha), of its square, and of these times i,
-are differences of polygammas, and so are those over rows. From them the slopes of the likelihood, and those of the slopes.
+are differences of polygammas, and so are those over rows. They give the slopes of the likelihood, and those of the slopes.
 
-Returns: STRUCT(theta DOUBLE, alpha DOUBLE, moved DOUBLE): moved is by how much the step changes them, near 0 in a solution.
+Returns: STRUCT(ratio DOUBLE, alpha DOUBLE, moved DOUBLE): moved is by how much the step changes them, near 0 in a solution.
 Source: Hoshino 2001.
 Example:
-  SELECT anon_helpers.pitman_step(1.0, 0.5, [1, 2, 6], [20, 8, 2]) AS fit;';
-COMMENT ON MACRO anon_helpers.pitman_fit IS 'Theta and alpha of Pitman''s model by at most 60 steps from 1 and 1/2, see anon_helpers.pitman_step.
+  SELECT anon_helpers.pitman_step(2.0, 0.5, [1, 2, 6], [20, 8, 2]) AS fit;';
+COMMENT ON MACRO anon_helpers.pitman_fit IS 'Ratio and alpha of Pitman''s model by at most 60 steps from 2 and 1/2, see anon_helpers.pitman_step.
 
 Returns: the struct of the last step.
 Example:

@@ -255,26 +255,37 @@ FROM (
     )
 );
 
--- The labels of every class of a source generalized to a node: a row per class and quasi-identifier. Classes are numbered.
+-- The labels of every class of a release with the labels of a node: a row per class and quasi-identifier, with the leaves under
+-- the label, and the values of the quasi-identifier. Classes are numbered.
 --
--- Returns: class BIGINT, class_size BIGINT, attribute VARCHAR, label VARCHAR.
+-- Returns: class BIGINT, class_size BIGINT, attribute VARCHAR, label VARCHAR, leaf_count BIGINT (NULL for a label that the
+-- taxonomy does not have at the level), value_count BIGINT (NULL without a taxonomy).
 -- Example:
---   FROM anon_helpers.class_labels('visits', MAP {'age': 1, 'sex': 1}) ORDER BY attribute, label, class_size;
-CREATE OR REPLACE MACRO anon_helpers.class_labels(source, node) AS TABLE
+--   WITH released AS (FROM anon.generalize('visits', MAP {'age': 1, 'sex': 1}))
+--   FROM anon_helpers.class_labels('released', MAP {'age': 1, 'sex': 1}) ORDER BY attribute, label, class_size;
+CREATE OR REPLACE MACRO anon_helpers.class_labels(release, node) AS TABLE
 WITH anon_classes AS (
-    SELECT row_number() OVER () AS anon_class, *
-    FROM (
-        SELECT COLUMNS(map_keys(node)), count(*) AS anon_class_size
-        FROM anon.generalize(source, node)
-        GROUP BY ALL
-    )
+    SELECT anon.text_of(COLUMNS(map_keys(node))), count(*) AS anon_class_size, row_number() OVER () AS anon_class
+    FROM query_table(anon_helpers.as_source(release))
+    GROUP BY ALL
 )
-SELECT anon_class AS class, anon_class_size AS class_size, anon_attribute AS attribute, anon_label AS label
+SELECT
+    anon_labels.anon_class AS class,
+    anon_labels.anon_class_size AS class_size,
+    anon_labels.anon_attribute AS attribute,
+    anon_labels.anon_label AS label,
+    anon_leaves.anon_leaf_count AS leaf_count,
+    anon_heights.value_count
 FROM (
     FROM anon_classes UNPIVOT INCLUDE NULLS (
         anon_label FOR anon_attribute IN (COLUMNS(* EXCLUDE (anon_class, anon_class_size)))
     )
-);
+) AS anon_labels
+LEFT JOIN anon.taxonomy_heights() AS anon_heights ON anon_heights.attribute = anon_labels.anon_attribute
+LEFT JOIN (
+    SELECT attribute, label, count(*) AS anon_leaf_count FROM anon.taxonomy WHERE level = node[attribute] GROUP BY ALL
+) AS anon_leaves
+    ON anon_leaves.attribute = anon_labels.anon_attribute AND anon_leaves.label IS NOT DISTINCT FROM anon_labels.anon_label;
 
 -- Non-uniform entropy loss in bits of a source generalized to a node, where rows in classes of fewer than k lose all
 -- their information, as if they were generalized to the top. Without such rows it is anon.entropy_loss.
@@ -284,13 +295,14 @@ FROM (
 -- Example:
 --   FROM anon_helpers.charged_entropy_loss('visits', MAP {'age': 1, 'sex': 0}, 2);
 CREATE OR REPLACE MACRO anon_helpers.charged_entropy_loss(source, node, k) AS TABLE
-WITH anon_informed AS (
+WITH anon_labelled AS (FROM anon.generalize(source, node)),
+anon_informed AS (
     SELECT
         class_size AS anon_class_size,
         -- Every class has one label of an attribute, so that these are all rows.
         sum(class_size) OVER (PARTITION BY attribute) AS anon_row_count,
         sum(class_size) OVER (PARTITION BY attribute, label) AS anon_label_rows
-    FROM anon_helpers.class_labels(source, node)
+    FROM anon_helpers.class_labels('anon_labelled', node)
 )
 SELECT anon_generalized.entropy + anon_suppressed.anon_bits AS entropy
 FROM anon.entropy_loss(source, node) AS anon_generalized
@@ -309,23 +321,14 @@ CROSS JOIN (
 -- Example:
 --   FROM anon_helpers.label_losses('visits', MAP {'age': 1, 'sex': 1}) ORDER BY ALL;
 CREATE OR REPLACE MACRO anon_helpers.label_losses(source, node) AS TABLE
-WITH anon_leaves AS (
-    SELECT anon_taxonomy.attribute, anon_taxonomy.label, count(*) AS anon_leaf_count
-    FROM anon.taxonomy AS anon_taxonomy
-    WHERE anon_taxonomy.level = node[anon_taxonomy.attribute]
-    GROUP BY ALL
-)
+WITH anon_labelled AS (FROM anon.generalize(source, node))
 SELECT
-    anon_labels.class,
-    anon_labels.class_size,
-    anon_labels.attribute,
-    anon_helpers.lm_share_of(coalesce(anon_leaves.anon_leaf_count, 1), anon_heights.value_count) AS lm_share,
-    anon_helpers.ncp_share_of(coalesce(anon_leaves.anon_leaf_count, 1), anon_heights.value_count) AS ncp_share
-FROM anon_helpers.class_labels(source, node) AS anon_labels
-INNER JOIN anon.taxonomy_heights() AS anon_heights ON anon_heights.attribute = anon_labels.attribute
-LEFT JOIN anon_leaves
-    ON anon_leaves.attribute = anon_labels.attribute
-    AND anon_leaves.label IS NOT DISTINCT FROM anon_labels.label;
+    class,
+    class_size,
+    attribute,
+    anon_helpers.lm_share_of(coalesce(leaf_count, 1), value_count) AS lm_share,
+    anon_helpers.ncp_share_of(coalesce(leaf_count, 1), value_count) AS ncp_share
+FROM anon_helpers.class_labels('anon_labelled', node);
 
 -- The loss that each row of a class bears at a node: the mean over the quasi-identifiers of the loss of their
 -- labels, in LM and in NCP; a row per class of the generalized source.
@@ -381,8 +384,8 @@ FROM anon_helpers.class_losses(source, node);
 -- The sum of class_size * payout is that of the release: rows that were left out have none. Classes with a payout of 0 or
 -- less are not worth to be published.
 --
--- How it goes. Each class gives a row per quasi-identifier, which finds the leaves under its label. Their logarithms, over
--- the mean logarithm of all values, have the information loss as their mean.
+-- The logarithms of the leaves under the labels of a class, over the mean logarithm of all values, have the information loss
+-- as their mean.
 --
 -- Job: loss.
 -- Returns: class_size BIGINT, information_loss DOUBLE, missing DOUBLE, what the payout lacks to the benefit, payout DOUBLE.
@@ -391,51 +394,28 @@ FROM anon_helpers.class_losses(source, node);
 --   WITH released AS (FROM anon.generalize('visits', MAP {'age': 1, 'sex': 0}))
 --   FROM anon.publisher_payout('released', MAP {'age': 1, 'sex': 0}, 300, 4, 1200, 300);
 CREATE OR REPLACE MACRO anon.publisher_payout(release, node, gain, cost, benefit, loss) AS TABLE
-WITH anon_classes AS (
-    SELECT row_number() OVER () AS anon_class, *
-    FROM (
-        SELECT anon.text_of(COLUMNS(map_keys(node))), count(*) AS anon_class_size
-        FROM query_table(anon_helpers.as_source(release))
-        GROUP BY ALL
-    )
-)
 SELECT
     class_size,
     information_loss,
     anon_helpers.missing_payout_of(class_size, information_loss, gain, cost, benefit, loss) AS missing,
     benefit - missing AS payout
 FROM (
-    SELECT
-        any_value(anon_labelled.anon_class_size) AS class_size,
-        avg(anon_helpers.log_share_of(
-            coalesce(anon_leaves.anon_leaf_count, CASE
-                WHEN anon_labelled.anon_label IS NULL THEN 1
-                ELSE error('the release has labels that their taxonomy does not have at the level of the node')
-            END),
-            anon_domains.anon_mean_log
-        )) AS information_loss
+    SELECT any_value(class_size) AS class_size, avg(anon_helpers.log_share_of(anon_leaf_count, anon_mean_log)) AS information_loss
     FROM (
-        FROM anon_classes UNPIVOT INCLUDE NULLS (
-            anon_label FOR anon_attribute IN (COLUMNS(* EXCLUDE (anon_class, anon_class_size)))
-        )
-    ) AS anon_labelled
-    CROSS JOIN (
-        SELECT CASE count(*)
-            WHEN len(map_keys(node)) THEN avg(ln(value_count))
-            ELSE error('the node has a quasi-identifier without a taxonomy: see anon.taxonomy_heights')
-        END AS anon_mean_log
-        FROM anon.taxonomy_heights()
-        WHERE list_contains(map_keys(node), attribute)
-    ) AS anon_domains
-    LEFT JOIN (
-        SELECT attribute, label, count(*) AS anon_leaf_count
-        FROM anon.taxonomy
-        WHERE level = node[attribute]
-        GROUP BY attribute, label
-    ) AS anon_leaves
-        ON anon_leaves.attribute = anon_labelled.anon_attribute
-        AND anon_leaves.label IS NOT DISTINCT FROM anon_labelled.anon_label
-    GROUP BY anon_labelled.anon_class
+        SELECT
+            class,
+            class_size,
+            CASE
+                WHEN value_count IS NULL
+                    THEN error('the node has a quasi-identifier without a taxonomy: see anon.taxonomy_heights')
+                WHEN leaf_count IS NULL AND label IS NOT NULL
+                    THEN error('the release has labels that their taxonomy does not have at the level of the node')
+                ELSE coalesce(leaf_count, 1)
+            END AS anon_leaf_count,
+            avg(ln(value_count)) OVER (PARTITION BY class) AS anon_mean_log
+        FROM anon_helpers.class_labels(release, node)
+    )
+    GROUP BY class
 );
 
 -- Geometric loss metric of a source generalized to a node: product(1 + L)^(1 / q) - 1 of the losses L of its q

@@ -13,9 +13,8 @@
 --   SELECT anon_helpers.sampling_weight(age + 1, 'weight', ['sex']) AS weight FROM visits WHERE age IS NOT NULL;
 CREATE OR REPLACE MACRO anon_helpers.sampling_weight(weight, weight_name, keys) AS
 CASE
-    WHEN list_contains(
-        list_transform(anon_helpers.listed(keys), lambda anon_name: lower(anon_name)), lower(weight_name)
-    ) THEN error(concat('column "', weight_name, '" is the weight and cannot be a key: leave it out of the keys'))
+    WHEN list_contains(list_transform(anon_helpers.listed(keys), lambda anon_name: lower(anon_name)), lower(weight_name))
+        THEN error(concat('column "', weight_name, '" is the weight and cannot be a key: leave it out of the keys'))
     WHEN NOT regexp_matches(typeof(weight), '^(FLOAT|DOUBLE|DECIMAL.*|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER)$')
         THEN error(concat('column "', weight_name, '" is ', typeof(weight), ': a weight is a number above 0; cast it'))
     WHEN weight IS NULL
@@ -214,15 +213,8 @@ INNER JOIN (
         sum(anon_fits.anon_people) AS anon_fitting_people
     FROM anon_pairs
     INNER JOIN (
-        SELECT
-            anon_others AS anon_blanks,
-            anon_blanks AS anon_others,
-            anon_kept,
-            sum(anon_class_size) AS anon_size,
-            sum(anon_population_size) AS anon_people
-        FROM anon_pairs
-        GROUP BY ALL
-    ) AS anon_fits USING (anon_blanks, anon_others, anon_kept)
+        SELECT anon_others, anon_blanks, anon_kept, sum(anon_class_size), sum(anon_population_size) FROM anon_pairs GROUP BY ALL
+    ) AS anon_fits (anon_blanks, anon_others, anon_kept, anon_size, anon_people) USING (anon_blanks, anon_others, anon_kept)
     GROUP BY anon_class
 ) AS anon_sizes USING (anon_class);
 
@@ -488,11 +480,9 @@ SELECT anon_household, anon_weight, anon_class, anon_binomial_risk
 FROM (
     SELECT
         row(*COLUMNS(anon_helpers.listed(keys))) AS anon_key,
-        CASE
-            WHEN COLUMNS([household]) IS NULL
-                THEN error(concat('column "', household, '" is NULL in a row: every row needs its household'))
-            ELSE COLUMNS([household])
-        END AS anon_household,
+        coalesce(
+            COLUMNS([household]), error(concat('column "', household, '" is NULL in a row: every row needs its household'))
+        ) AS anon_household,
         anon_helpers.sampling_weight(COLUMNS([weight]), weight, keys) AS anon_weight
     FROM query_table(anon_helpers.as_source(source))
 ) AS anon_rows
@@ -594,10 +584,7 @@ WITH anon_weighted AS (FROM anon_helpers.weighted_classes(source, keys, weight))
 anon_members AS (FROM anon_helpers.household_members(source, 'anon_weighted', keys, weight, household))
 SELECT household_count, unique_households, matched_households AS households_found, matched_rows AS rows_found
 FROM anon_helpers.risk_of_households('anon_members')
-WHERE CASE
-    WHEN uneven_households > 0 THEN error(concat(
-        'weights differ by more than a factor of 2 within households: ', uneven_households, ' of ', household_count,
-        '; give each household one weight'
-    ))
-    ELSE TRUE
-END;
+WHERE CASE uneven_households WHEN 0 THEN TRUE ELSE error(concat(
+    'weights differ by more than a factor of 2 within households: ', uneven_households, ' of ', household_count,
+    '; give each household one weight'
+)) END;

@@ -15,10 +15,9 @@ CASE
         THEN error('max_size is a number of keys, 1 or more, or NULL for sets of any size')
     WHEN list_sum(list_transform(
         range(1, least(len(anon_helpers.listed(keys)), TRY_CAST(anon.text_of(max_size) AS INTEGER)) + 1),
-        -- Binomial coefficients.
-        lambda anon_size: list_product(list_transform(
-            range(1, anon_size + 1), lambda anon_place: (len(anon_helpers.listed(keys)) - anon_size + anon_place) / anon_place
-        ))
+        -- The logarithm of a binomial coefficient.
+        lambda anon_size: exp(lgamma(len(anon_helpers.listed(keys)) + 1)
+            - lgamma(anon_size + 1) - lgamma(len(anon_helpers.listed(keys)) - anon_size + 1))
     )) > 4096.5 THEN error('the keys have more than 4,096 sets: take fewer keys, or a smaller max_size')
     ELSE CAST(least(len(anon_helpers.listed(keys)), TRY_CAST(anon.text_of(max_size) AS INTEGER)) AS INTEGER)
 END;
@@ -48,12 +47,9 @@ coalesce(list_product(range(1, CAST(key_count - set_size AS BIGINT) + 1)), 1.0);
 --   SELECT age, anon_score FROM anon_helpers.special_rows('visits', ['age', 'sex'], 2, TRUE) ORDER BY ALL;
 CREATE OR REPLACE MACRO anon_helpers.special_rows(source, keys, max_size, skip_nulls) AS TABLE
 WITH RECURSIVE anon_cells AS MATERIALIZED (
-    SELECT row_number() OVER () AS anon_cell, *
-    FROM (
-        SELECT COLUMNS(anon_helpers.listed(keys)), count(*) AS anon_rows
-        FROM query_table(anon_helpers.as_source(source))
-        GROUP BY ALL
-    )
+    SELECT COLUMNS(anon_helpers.listed(keys)), count(*) AS anon_rows, row_number() OVER () AS anon_cell
+    FROM query_table(anon_helpers.as_source(source))
+    GROUP BY ALL
 ),
 anon_cell_values AS NOT MATERIALIZED (
     SELECT
@@ -128,30 +124,23 @@ anon_sets AS MATERIALIZED (
 anon_found (anon_step, anon_cell) AS (
     SELECT CAST(0 AS INTEGER), CAST(NULL AS BIGINT)
     UNION ALL
-    SELECT anon_next.anon_step, anon_alone.anon_cell
-    FROM (
-        SELECT any_value(anon_codes.anon_cell) AS anon_cell
-        FROM anon_sets
-        INNER JOIN (SELECT max(anon_step) + 1 AS anon_step FROM anon_found) USING (anon_step)
-        CROSS JOIN anon_codes
-        GROUP BY anon_codes.anon_code & anon_sets.anon_bits
-        HAVING count(*) = 1 AND bool_and(anon_codes.anon_barred & anon_sets.anon_bits = 0)
-    ) AS anon_alone
-    CROSS JOIN (SELECT max(anon_step) + 1 AS anon_step FROM anon_found) AS anon_next
+    SELECT any_value(anon_sets.anon_step), any_value(anon_codes.anon_cell)
+    FROM anon_sets
+    INNER JOIN (SELECT max(anon_step) + 1 AS anon_step FROM anon_found) USING (anon_step)
+    CROSS JOIN anon_codes
+    GROUP BY anon_codes.anon_code & anon_sets.anon_bits
+    HAVING count(*) = 1 AND bool_and(anon_codes.anon_barred & anon_sets.anon_bits = 0)
 ),
 anon_patterns AS MATERIALIZED (
     SELECT row_number() OVER () AS anon_pattern, anon_steps, list(anon_cell) AS anon_members
     FROM (
-        SELECT anon_cell, list_sort(list(anon_step)) AS anon_steps
-        FROM anon_found
-        WHERE anon_cell IS NOT NULL
-        GROUP BY anon_cell
+        SELECT anon_cell, list_sort(list(anon_step)) AS anon_steps FROM anon_found WHERE anon_cell IS NOT NULL GROUP BY ALL
     )
     GROUP BY anon_steps
 ),
 anon_unique AS MATERIALIZED (SELECT anon_pattern, unnest(anon_steps) AS anon_step FROM anon_patterns),
 anon_supersets AS MATERIALIZED (
-    SELECT anon_sets.anon_step AS anon_smaller_step, anon_greater.anon_step
+    SELECT anon_sets.anon_step, anon_greater.anon_step AS anon_greater_step
     FROM anon_sets
     INNER JOIN anon_keys ON anon_sets.anon_bits & anon_keys.anon_bits = 0
     INNER JOIN anon_sets AS anon_greater ON anon_sets.anon_bits + anon_keys.anon_bits = anon_greater.anon_bits
@@ -165,9 +154,7 @@ anon_scores AS (
     FROM anon_unique
     INNER JOIN anon_sets USING (anon_step)
     ANTI JOIN (
-        SELECT anon_unique.anon_pattern, anon_supersets.anon_step
-        FROM anon_unique
-        INNER JOIN anon_supersets ON anon_unique.anon_step = anon_supersets.anon_smaller_step
+        SELECT anon_pattern, anon_greater_step AS anon_step FROM anon_unique INNER JOIN anon_supersets USING (anon_step)
     ) AS anon_greater USING (anon_pattern, anon_step)
     GROUP BY anon_pattern
 )

@@ -29,77 +29,64 @@ CREATE OR REPLACE MACRO anon_helpers.polygammas(argument) AS
     + list_sum(list_transform(range(10), lambda anon_shift: 1 / (argument + anon_shift) ** 2))
 };
 
--- A step of Newton from theta and alpha to those of Pitman's model with the greatest likelihood, 0 < alpha < 1 and
--- theta > -alpha. A step across a bound goes half of the way to it.
+-- A step of Newton from ratio and alpha to those of Pitman's model with the greatest likelihood, 0 < alpha < 1 and
+-- ratio > -1, where theta is ratio * alpha. A step across a bound goes half of the way to it.
 --
 -- How it goes. The sums over i = 1, … number of classes - 1 of 1 / (theta + i * alpha), of its square, and of these times i,
--- are differences of polygammas, and so are those over rows. From them the slopes of the likelihood, and those of the slopes.
+-- are differences of polygammas, and so are those over rows. They give the slopes of the likelihood, and those of the slopes.
 --
--- Returns: STRUCT(theta DOUBLE, alpha DOUBLE, moved DOUBLE): moved is by how much the step changes them, near 0 in a solution.
+-- Returns: STRUCT(ratio DOUBLE, alpha DOUBLE, moved DOUBLE): moved is by how much the step changes them, near 0 in a solution.
 -- Source: Hoshino 2001.
 -- Example:
---   SELECT anon_helpers.pitman_step(1.0, 0.5, [1, 2, 6], [20, 8, 2]) AS fit;
-CREATE OR REPLACE MACRO anon_helpers.pitman_step(theta, alpha, class_sizes, class_counts) AS
+--   SELECT anon_helpers.pitman_step(2.0, 0.5, [1, 2, 6], [20, 8, 2]) AS fit;
+CREATE OR REPLACE MACRO anon_helpers.pitman_step(ratio, alpha, class_sizes, class_counts) AS
 list_transform(
     list_transform(
         list_transform(
-            list_transform(
-                -- A list of one list, so that it is made once.
-                [list_transform(
-                    [
-                        theta / alpha + list_sum(class_counts), theta / alpha + 1,
-                        theta + list_dot_product(class_sizes, class_counts), theta + 1, 1 - alpha
-                    ] || list_transform(class_sizes, lambda anon_size: anon_size - alpha),
-                    lambda anon_argument: anon_helpers.polygammas(anon_argument)
-                )],
-                lambda anon_at: {
-                    'classes': list_sum(class_counts) - 1,
-                    'first': (anon_at[1].psi - anon_at[2].psi) / alpha,
-                    'second': (anon_at[2].psi_1 - anon_at[1].psi_1) / alpha ** 2,
-                    'row_first': anon_at[3].psi - anon_at[4].psi,
-                    'row_second': anon_at[4].psi_1 - anon_at[3].psi_1,
-                    'size_first': list_dot_product(
-                        class_counts, list_transform(anon_at[6:], lambda anon_size: anon_size.psi - anon_at[5].psi)
-                    ),
-                    'size_second': list_dot_product(
-                        class_counts, list_transform(anon_at[6:], lambda anon_size: anon_at[5].psi_1 - anon_size.psi_1)
-                    )
-                }
-            ),
-            lambda anon_sum: {
-                'theta': anon_sum.first - anon_sum.row_first,
-                'alpha': (anon_sum.classes - theta * anon_sum.first) / alpha - anon_sum.size_first,
-                'theta_theta': anon_sum.row_second - anon_sum.second,
-                'theta_alpha': (theta * anon_sum.second - anon_sum.first) / alpha,
-                'alpha_alpha': (2 * theta * anon_sum.first - theta ** 2 * anon_sum.second - anon_sum.classes) / alpha ** 2
-                - anon_sum.size_second
+            -- A list of one list, so that it is made once.
+            [list_transform(
+                [
+                    ratio + list_sum(class_counts), ratio + 1,
+                    ratio * alpha + list_dot_product(class_sizes, class_counts), ratio * alpha + 1, 1 - alpha
+                ] || list_transform(class_sizes, lambda anon_size: anon_size - alpha),
+                lambda anon_argument: anon_helpers.polygammas(anon_argument)
+            )],
+            lambda anon_at: {
+                'ratio': anon_at[1].psi - anon_at[2].psi - alpha * (anon_at[3].psi - anon_at[4].psi),
+                'alpha': (list_sum(class_counts) - 1) / alpha - ratio * (anon_at[3].psi - anon_at[4].psi)
+                - list_dot_product(class_counts, list_transform(anon_at[6:], lambda anon_size: anon_size.psi - anon_at[5].psi)),
+                'ratio_ratio': anon_at[1].psi_1 - anon_at[2].psi_1 - alpha ** 2 * (anon_at[3].psi_1 - anon_at[4].psi_1),
+                'ratio_alpha': anon_at[4].psi - anon_at[3].psi - ratio * alpha * (anon_at[3].psi_1 - anon_at[4].psi_1),
+                'alpha_alpha': list_dot_product(
+                    class_counts, list_transform(anon_at[6:], lambda anon_size: anon_size.psi_1 - anon_at[5].psi_1)
+                ) - (list_sum(class_counts) - 1) / alpha ** 2 - ratio ** 2 * (anon_at[3].psi_1 - anon_at[4].psi_1)
             }
         ),
         lambda anon_slope: {
-            'theta': (anon_slope.alpha * anon_slope.theta_alpha - anon_slope.theta * anon_slope.alpha_alpha)
-            / (anon_slope.theta_theta * anon_slope.alpha_alpha - anon_slope.theta_alpha ** 2),
-            'alpha': (anon_slope.theta * anon_slope.theta_alpha - anon_slope.alpha * anon_slope.theta_theta)
-            / (anon_slope.theta_theta * anon_slope.alpha_alpha - anon_slope.theta_alpha ** 2)
+            'ratio': (anon_slope.alpha * anon_slope.ratio_alpha - anon_slope.ratio * anon_slope.alpha_alpha)
+            / (anon_slope.ratio_ratio * anon_slope.alpha_alpha - anon_slope.ratio_alpha ** 2),
+            'alpha': (anon_slope.ratio * anon_slope.ratio_alpha - anon_slope.alpha * anon_slope.ratio_ratio)
+            / (anon_slope.ratio_ratio * anon_slope.alpha_alpha - anon_slope.ratio_alpha ** 2)
         }
     ),
     lambda anon_change: {
-        'theta': greatest(theta + anon_change.theta, (theta - alpha) / 2),
-        'alpha': least(greatest(alpha + anon_change.alpha, alpha / 2, -theta / 2), (1 + alpha) / 2),
-        'moved': abs(anon_change.theta) / (1 + abs(theta)) + abs(anon_change.alpha)
+        'ratio': greatest(ratio + anon_change.ratio, (ratio - 1) / 2),
+        'alpha': least(greatest(alpha + anon_change.alpha, alpha / 2), (1 + alpha) / 2),
+        'moved': abs(anon_change.ratio) / (1 + abs(ratio)) + abs(anon_change.alpha)
     }
 )[1];
 
--- Theta and alpha of Pitman's model by at most 60 steps from 1 and 1/2, see anon_helpers.pitman_step.
+-- Ratio and alpha of Pitman's model by at most 60 steps from 2 and 1/2, see anon_helpers.pitman_step.
 --
 -- Returns: the struct of the last step.
 -- Example:
 --   SELECT anon_helpers.pitman_fit([1, 2, 6], [20, 8, 2]) AS fit;
 CREATE OR REPLACE MACRO anon_helpers.pitman_fit(class_sizes, class_counts) AS
 list_reduce(
-    list_transform(range(60), lambda anon_step: {'theta': 1.0::DOUBLE, 'alpha': 0.5::DOUBLE, 'moved': 1.0::DOUBLE}),
+    list_transform(range(60), lambda anon_step: {'ratio': 2.0::DOUBLE, 'alpha': 0.5::DOUBLE, 'moved': 1.0::DOUBLE}),
     lambda anon_fit, anon_next: CASE
         WHEN anon_fit.moved < 1e-9 THEN anon_fit
-        ELSE anon_helpers.pitman_step(anon_fit.theta, anon_fit.alpha, class_sizes, class_counts)
+        ELSE anon_helpers.pitman_step(anon_fit.ratio, anon_fit.alpha, class_sizes, class_counts)
     END
 );
 
@@ -113,8 +100,9 @@ CREATE OR REPLACE MACRO anon_helpers.pitman_uniques(class_sizes, class_counts, p
 list_transform(
     [anon_helpers.pitman_fit(class_sizes, class_counts)],
     lambda anon_fit: CASE
-        WHEN anon_fit.moved < 1e-9 AND anon_fit.theta < 1e12 THEN exp(
-            lgamma(anon_fit.theta + 1) - lgamma(anon_fit.theta + anon_fit.alpha) + anon_fit.alpha * ln(population)
+        WHEN anon_fit.moved < 1e-9 AND anon_fit.ratio < 1e12 THEN exp(
+            lgamma(anon_fit.ratio * anon_fit.alpha + 1) - lgamma((anon_fit.ratio + 1) * anon_fit.alpha)
+            + anon_fit.alpha * ln(population)
         )
     END
 )[1];
@@ -191,7 +179,8 @@ CREATE OR REPLACE MACRO anon_helpers.snb_uniques(class_sizes, class_counts, shar
 list_transform(
     [{
         'singles': anon_helpers.classes_of_size(class_sizes, class_counts, 1),
-        'pairs': anon_helpers.classes_of_size(class_sizes, class_counts, 2),
+        'pair_ratio': anon_helpers.classes_of_size(class_sizes, class_counts, 2)
+        / anon_helpers.classes_of_size(class_sizes, class_counts, 1),
         'classes': anon_helpers.estimated_class_count(class_sizes, class_counts, share)
     }],
     lambda anon_given: list_transform(
@@ -199,14 +188,12 @@ list_transform(
             -- From 0 by steps of 10, 5 and so on.
             list_prepend(0.0::DOUBLE, list_transform(range(1, 60), lambda anon_step: 20 / 2.0::DOUBLE ** anon_step)),
             lambda anon_odds, anon_width: anon_odds + anon_width * sign(
-                anon_given.singles
-                - anon_given.classes * anon_helpers.snb_shares(anon_odds, share, anon_given.pairs / anon_given.singles).singles
+                anon_given.singles - anon_given.classes * anon_helpers.snb_shares(anon_odds, share, anon_given.pair_ratio).singles
             )
         )],
         lambda anon_odds: CASE
-            WHEN anon_given.pairs > 0 AND abs(anon_odds) < 19.9
-                THEN anon_helpers.snb_shares(anon_odds, share, anon_given.pairs / anon_given.singles).uniques
-                * anon_given.classes
+            WHEN anon_given.pair_ratio > 0 AND abs(anon_odds) < 19.9
+                THEN anon_helpers.snb_shares(anon_odds, share, anon_given.pair_ratio).uniques * anon_given.classes
         END
     )[1]
 )[1];
@@ -246,9 +233,7 @@ list_transform(
                 THEN {'pitman': anon_sample.singles, 'zayatz': anon_sample.singles, 'snb': anon_sample.singles}
             ELSE {
                 'pitman': anon_helpers.pitman_uniques(anon_sample.sizes, anon_sample.counts, anon_sample.people),
-                'zayatz': anon_helpers.zayatz_uniques(
-                    anon_sample.sizes, anon_sample.counts, anon_sample.rows, anon_sample.people
-                ),
+                'zayatz': anon_helpers.zayatz_uniques(anon_sample.sizes, anon_sample.counts, anon_sample.rows, anon_sample.people),
                 'snb': anon_helpers.snb_uniques(anon_sample.sizes, anon_sample.counts, anon_sample.rows / anon_sample.people)
             }
         END],

@@ -230,7 +230,8 @@ LEFT JOIN positions ON positions.position >= placed.position AND positions.posit
 GROUP BY age, sex, city, placed.position;
 
 -- compare: class_labels
-SELECT class_size, attribute, label FROM anon_helpers.class_labels('people', MAP {'age': 1, 'sex': 0, 'city': 1});
+WITH released AS (FROM anon.generalize('people', MAP {'age': 1, 'sex': 0, 'city': 1}))
+SELECT class_size, attribute, label FROM anon_helpers.class_labels('released', MAP {'age': 1, 'sex': 0, 'city': 1});
 -- by hand
 SELECT class_size, 'age' AS attribute, age AS label FROM hand_classes
 UNION ALL

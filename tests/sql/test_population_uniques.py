@@ -34,7 +34,7 @@ def test_estimates_solve_their_equations(sizes: dict[int, int], singles: int, pe
     [[fit]] = connection().execute(FIT, [[*histogram], [*histogram.values()]]).fetchall()
     if found["pitman"] is None:
         return
-    theta, alpha = fit["theta"], fit["alpha"]
+    theta, alpha = fit["ratio"] * fit["alpha"], fit["alpha"]
     places = [1 / (theta + number * alpha) for number in range(1, classes)]
     assert sum(places) == pytest.approx(math.fsum(1 / (theta + number) for number in range(1, rows)), rel=1e-7)
     # The sum of all sizes of 1 / (number - alpha), for numbers below the size.

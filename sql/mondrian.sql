@@ -106,7 +106,7 @@ anon_medians AS (
 SELECT
     anon_open.anon_key,
     anon_open.anon_class,
-    anon_ordered.position,
+    anon_ordered.position AS anon_position,
     anon_ordered.anon_rank > anon_medians.anon_median AS anon_is_beyond,
     :zeros AS :keys
 FROM anon_open
@@ -117,7 +117,7 @@ UNION ALL
 SELECT
     anon_open.anon_key,
     anon_open.anon_class,
-    anon_levels.position,
+    anon_levels.position AS anon_position,
     FALSE AS anon_is_beyond,
     anon_open.:keys & anon_masks.:bits AS :keys
 FROM anon_open
@@ -165,25 +165,25 @@ ANTI JOIN :in_order AS anon_in_order ON anon_in_order.position = anon_levels.pos
 -- name: splits
 -- keys of classes that split
 -- The widest split of each class whose sides all meet the privacy models; a key goes to the class of the first key on its side.
--- :sides (anon_key BIGINT, anon_class INTEGER, position INTEGER, anon_is_beyond BOOLEAN, anon_key_0 BIGINT)
--- :met (anon_class INTEGER, position INTEGER, anon_is_beyond BOOLEAN, anon_key_0 BIGINT)
+-- :sides (anon_key BIGINT, anon_class INTEGER, anon_position INTEGER, anon_is_beyond BOOLEAN, anon_key_0 BIGINT)
+-- :met (anon_class INTEGER, anon_position INTEGER, anon_is_beyond BOOLEAN, anon_key_0 BIGINT)
 -- :widths (anon_class INTEGER, position INTEGER, anon_loss BIGINT)
 -- :keys anon_key_0
 WITH anon_splits AS (
-    SELECT anon_sides.anon_class, anon_sides.position
-    FROM (SELECT DISTINCT anon_class, position, anon_is_beyond, :keys FROM :sides AS anon_all_sides) AS anon_sides
+    SELECT anon_sides.anon_class, anon_sides.anon_position
+    FROM (SELECT DISTINCT anon_class, anon_position, anon_is_beyond, :keys FROM :sides AS anon_all_sides) AS anon_sides
     LEFT JOIN :met AS anon_met
         ON
             anon_met.anon_class = anon_sides.anon_class
-            AND anon_met.position = anon_sides.position
+            AND anon_met.anon_position = anon_sides.anon_position
             AND anon_met.anon_is_beyond = anon_sides.anon_is_beyond
             AND anon_met.:keys = anon_sides.:keys
     INNER JOIN :widths AS anon_widths
-        ON anon_widths.anon_class = anon_sides.anon_class AND anon_widths.position = anon_sides.position
-    GROUP BY anon_sides.anon_class, anon_sides.position, anon_widths.anon_loss
+        ON anon_widths.anon_class = anon_sides.anon_class AND anon_widths.position = anon_sides.anon_position
+    GROUP BY anon_sides.anon_class, anon_sides.anon_position, anon_widths.anon_loss
     HAVING count(*) = count(anon_met.anon_class)
     QUALIFY row_number() OVER (
-        PARTITION BY anon_sides.anon_class ORDER BY anon_widths.anon_loss DESC, anon_sides.position ASC
+        PARTITION BY anon_sides.anon_class ORDER BY anon_widths.anon_loss DESC, anon_sides.anon_position ASC
     ) = 1
 )
 
@@ -193,7 +193,7 @@ SELECT
         PARTITION BY anon_sides.anon_class, anon_sides.anon_is_beyond, anon_sides.:keys
     ) AS INTEGER) AS anon_class
 FROM :sides AS anon_sides
-INNER JOIN anon_splits ON anon_splits.anon_class = anon_sides.anon_class AND anon_splits.position = anon_sides.position;
+INNER JOIN anon_splits ON anon_splits.anon_class = anon_sides.anon_class AND anon_splits.anon_position = anon_sides.anon_position;
 
 -- name: class_list
 -- list of classes

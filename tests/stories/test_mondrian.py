@@ -133,3 +133,23 @@ def test_without_order_labels_are_those_of_taxonomies(session: sa.Session) -> No
 def test_explain_shows_its_statements(session: sa.Session) -> None:
     sql = "\n".join(each.sql for each in session.explain("people", policy_of()))
     assert "anon_median" in sql
+
+
+def test_sides_are_judged_by_ordered_distances() -> None:
+    """Both sides of the only split have one v0 of two, where the table has two of three."""
+    with sa.connect(threads=1) as session:
+        session.connection.execute(
+            "CREATE TABLE people AS "
+            "FROM (VALUES (0, 'v0', 0), (0, 'v1', 0), (0, 'v1', 1), (1, 'v0', 1)) AS given (who, s, n)"
+        )
+        policy = sa.Policy(
+            quasi_identifiers=["n"],
+            sensitive=["s"],
+            individual="who",
+            insensitive=["who"],
+            privacy=[sa.TCloseness("s", 0.2, "ordered")],
+            method=sa.Mondrian(),
+            taxonomies={"n": FLAT},
+        )
+        session.anonymize("people", policy, "split")
+        assert session.connection.sql("SELECT n FROM split ORDER BY ALL").fetchall() == [("0",), ("0",), ("1",), ("1",)]

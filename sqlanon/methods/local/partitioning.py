@@ -138,7 +138,7 @@ def _split(parts: Parts, sql: Queries) -> int:
     """Split each class that changed in the last round, if it can be split; return the number of keys in new classes."""
     table, sql = parts.table, sql.given(changed=TABLES["changed"])
     parts.engine.run(Step(SIDES, sql.query("sides"), "sides of splits", is_again=True))
-    side = [CLASS, "position", "anon_is_beyond", *table.words]
+    side = [CLASS, "anon_position", "anon_is_beyond", *table.words]
     met = parts.met(side, parts.cells_of(select([exp.Star()], SIDES.table), side, KEY))
     moved, _ = parts.move(sql.query("splits", sides=SIDES, met=met, widths=sql.query("widths")))
     return moved

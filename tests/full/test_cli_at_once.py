@@ -235,7 +235,7 @@ class Finder:
         if name == "sqlanon.cli.app":
             {happens}
 sys.meta_path.insert(0, Finder())
-sys.argv = ["sqlanon", "schema"]
+sys.argv = ["sqlanon", "demo", "--db", "demo.duckdb"]  # long enough to be interrupted after an import
 main()
 """
     done = subprocess.run(

@@ -108,12 +108,7 @@ def _misfits(engine: Compute, columns: Iterable[SourceColumn], bounds: Mapping[s
 
 def with_numbers(engine: Compute, source: ResolvedSource, names: Iterable[str | None]) -> ResolvedSource:
     """Read texts of some columns of CSV files as numbers, which are spelled in several ways there; refuse others."""
-    if not source.files or not source.files[0].lower().endswith(CSV_SUFFIXES):
-        return source
-    texts = {folded(found.name): found.name for found in engine.describe(source.relation) if found.traits.is_text}
-    numbers = _of(texts, names)
-    refuse_texts(engine, source, numbers)
-    read = {name: number_of(name) for name in numbers}
+    read = _numbers(engine, source, _texts(engine, source), names)
     return replace(source, relation=typed(source.relation, read)) if read else source
 
 
@@ -123,11 +118,9 @@ def with_written_values(engine: Compute, source: ResolvedSource, policy: Policy)
     Other texts stay, and no taxonomy has them. Weights and bounded columns become numbers for good, since no release
     shows their spelling.
     """
-    if not source.files or not source.files[0].lower().endswith(CSV_SUFFIXES):
+    if not (texts := _texts(engine, source)):
         return source
-    texts = {folded(found.name): found.name for found in engine.describe(source.relation) if found.traits.is_text}
-    numbers = _of(texts, (policy.row_weight, *policy.coded_columns))
-    refuse_texts(engine, source, numbers)
+    numbers = _numbers(engine, source, texts, (policy.row_weight, *policy.coded_columns))
     # Texts must not all be numbers where their order matters: 10 sorts before 9.
     ordered = _counted(engine, source, _of(texts, policy.compared_by("ordered")))
     if problems := [f'"{name}"' for name, (all_numbers, others) in ordered.items() if all_numbers and not others]:
@@ -138,7 +131,7 @@ def with_written_values(engine: Compute, source: ResolvedSource, policy: Policy)
         )
     labelled = {texts[folded(name)]: _taken_by(policy, name) for name in policy.taxonomies if folded(name) in texts}
     read = {name: scalar_call("number_as_text", column(name)) for name, taken in labelled.items() if "numbers" in taken}
-    read |= {name: number_of(name) for name in numbers}
+    read |= numbers
     settings = policy.csv or Csv()
     dated = _day_orders(engine, source, [name for name, taken in labelled.items() if "dates" in taken], settings)
     read |= {
@@ -192,6 +185,22 @@ def _counted(engine: Compute, source: ResolvedSource, names: Sequence[str]) -> d
         return {}
     found = engine.fetch(counted_numbers(source.relation, names), "texts that are numbers")[0]
     return {name: (found[f"numbers_{place}"], found[f"others_{place}"]) for place, name in enumerate(names)}
+
+
+def _texts(engine: Compute, source: ResolvedSource) -> dict[str, str]:
+    """Return the columns of texts of CSV files by their folded names; none of other sources."""
+    if not source.files or not source.files[0].lower().endswith(CSV_SUFFIXES):
+        return {}
+    return {folded(found.name): found.name for found in engine.describe(source.relation) if found.traits.is_text}
+
+
+def _numbers(
+    engine: Compute, source: ResolvedSource, texts: Mapping[str, str], names: Iterable[str | None]
+) -> dict[str, exp.Expr]:
+    """Return columns of texts as numbers; refuse other texts."""
+    numbers = _of(texts, names)
+    refuse_texts(engine, source, numbers)
+    return {name: number_of(name) for name in numbers}
 
 
 def _of(texts: Mapping[str, str], names: Iterable[str | None]) -> list[str]:

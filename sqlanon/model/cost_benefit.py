@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Annotated, ClassVar, Literal
 
-import numpy as np
 from pydantic import Field, model_validator
 
 from sqlanon.model.criteria import CLASS_SIZE, TOLERANCE, Bound, Measure, at_least
@@ -95,6 +94,7 @@ class Profitability(Figures, PrivacyModel):
 
     definition: ClassVar[str] = "Wan et al. 2015, the publisher's payoff is positive, with the prosecutor's n"
     monotonic_without_suppression: ClassVar[bool] = False
+    counts_rows_alone: ClassVar[bool] = True
     model: Literal["profitability"] = "profitability"
 
     # guarded: tests/unit/test_bounds.py
@@ -142,11 +142,13 @@ class PublisherPayout(Figures, MeanLabelLoss):
         return summary.class_losses[self.measure]
 
     def known_bounds(self, context: LossContext) -> Table:
-        whole = context.row_count * self.benefit
+        whole = self._whole(context)
         return tuple(tuple(whole * loss for loss in losses) for losses in self._means(context))
 
     def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds:
         # No attack is the least that can happen.
-        return np.multiply(
-            context.row_count * self.benefit, super().bounds_with_suppression(nodes, suppressed, context)
-        )
+        losses: Bounds = self._whole(context) * super().bounds_with_suppression(nodes, suppressed, context)
+        return losses
+
+    def _whole(self, context: LossContext) -> float:
+        return context.row_count * self.benefit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -60,7 +61,7 @@ class Measure:
     # The scalar macro of the same arguments and a threshold: the share of the rows of a class that every less general
     # node suppresses (``sql/macros/57_certain_rows.sql``), proven by a class that violates a bound which isn't
     # monotonic. Of a mean, the macro of the sum over all rows, their number and a threshold: the rows that every less
-    # general node has to suppress to keep the bound. None if there is no known proof.
+    # general node has to suppress to keep the bound. None if no proof is known.
     certainty: str | None = None
     # Whether it is a sum over the rows of a class, and bounds are on its mean over all published rows; of the view
     # ``size`` without a macro it is 1 in every class.
@@ -130,6 +131,12 @@ def at_most(measure: Measure, required: float, *, grain: Grain = "class") -> Bou
 def exactly(measure: Measure, comparison: Comparison, required: float, *, grain: Grain = "class") -> Bound:
     """Bound a measure without slack: a ratio of integers compares exactly with a decimal."""
     return Bound(measure, comparison, required, required, grain=grain)
+
+
+def bounds_of_field(bounds: Iterable[Bound], bound: Bound) -> list[Bound]:
+    """Return those of a model's bounds that the field of ``bound`` sets, among them ``bound``."""
+    name = bound.measure.field
+    return [each for each in bounds if name is not None and each.measure.field == name] or [bound]
 
 
 CLASS_SIZE = Measure("class_size", view="size", of_table=("k_anonymity", "k"), field="k")

@@ -34,6 +34,9 @@ class MeanModel(PrivacyModel):
     Also for other figures of the published rows as a whole.
     """
 
+    is_of_one_node: ClassVar[bool] = True
+    counts_rows_alone: ClassVar[bool] = True
+
 
 @kind_of("privacy")
 class SampleUniqueness(MeanModel):

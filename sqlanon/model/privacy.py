@@ -41,14 +41,17 @@ class PrivacyModel(PolicyValue):
 
     Attributes:
         definition: the source of the definition.
-        monotonic_without_suppression: whether every more general node meets the model if a node meets it in all its
-            classes.
+        monotonic_without_suppression: whether each more general node meets the model if a node does in all classes.
         compares_with_source: whether classes are compared with the whole source table.
+        is_of_one_node: whether it is only defined for the classes of one node.
+        counts_rows_alone: whether it is undefined for classes that count individuals.
     """
 
     definition: ClassVar[str]
     monotonic_without_suppression: ClassVar[bool] = True
     compares_with_source: ClassVar[bool] = False
+    is_of_one_node: ClassVar[bool] = False
+    counts_rows_alone: ClassVar[bool] = False
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
@@ -60,11 +63,6 @@ class PrivacyModel(PolicyValue):
     def monotonic(self) -> bool:
         """Whether generalizing a node never adds rows in violating classes, with any suppression."""
         return all(bound.monotonic for bound in self.bounds)
-
-    def alike(self, bound: Bound) -> list[Bound]:
-        """Return the bounds that one field sets, among them ``bound``."""
-        field = bound.measure.field
-        return [each for each in self.bounds if field is not None and each.measure.field == field] or [bound]
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -290,6 +288,9 @@ class PopulationModel(PrivacyModel):
     has rows.
     """
 
+    is_of_one_node: ClassVar[bool] = True
+    counts_rows_alone: ClassVar[bool] = True
+
     if TYPE_CHECKING:
 
         @property
@@ -364,6 +365,8 @@ class MConcealing(PrivacyModel):
     """
 
     definition: ClassVar[str] = "Mazzone 2019, section 5.2; a mean over states of knowledge"
+    is_of_one_node: ClassVar[bool] = True
+    counts_rows_alone: ClassVar[bool] = True
     model: Literal["m-concealing"] = "m-concealing"
     m: Number = Field(gt=0, le=1, kw_only=False, description="largest expected probability that a row is re-identified")
     prior: Annotated[dict[str, Number], Field(min_length=1, max_length=MAX_SECRETS)] = Field(

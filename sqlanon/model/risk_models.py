@@ -33,6 +33,7 @@ class SampleModel(PrivacyModel):
 
     estimates: ClassVar[tuple[Measure, ...]]
     definition: ClassVar[str] = "Benedetti and Franconi 1998; Skinner and Holmes 1998"
+    counts_rows_alone: ClassVar[bool] = True
     at_most: Number = Field(gt=0, le=1, kw_only=False, description="largest chance that a row is rightly matched")
     weight: str | None = Field(
         default=None, min_length=1, kw_only=False, description="the column of weights, which row_weight can name"
@@ -81,8 +82,8 @@ class ExpectedReidentifications(SampleModel, MeanModel):
     is rejected.
 
     Without suppression a more general node has no larger mean by weights, and searches rule out nodes as they do for
-    :class:`SampleUniqueness`. By margins a mean can rise where weights are unequal, as far as is known, so that nodes
-    are checked one by one.
+    :class:`SampleUniqueness`. By margins nothing proves that where weights are unequal, so that nodes are checked one
+    by one.
     """
 
     estimates: ClassVar = (MEAN_BY_WEIGHTS, MEAN_BY_MARGINS)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
-from sqlanon.model.criteria import CLASS_SIZE, Bound, Criteria, at_least
+from sqlanon.model.criteria import CLASS_SIZE, Bound, Criteria, at_least, bounds_of_field
 from sqlanon.model.lattice import Levels
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.queries.class_measures import KEPT, within
@@ -83,7 +83,7 @@ def attainable(encoding: Encoding, batch: Sequence[Levels], row_count: int, allo
     columns, strictest = {}, {}
     pairs = [(model, bound) for model in encoding.criteria.models for bound in model.bounds]
     for index, (model, bound) in enumerate(pairs):
-        name, alike = f"attainable_{index}", model.alike(bound)
+        name, alike = f"attainable_{index}", bounds_of_field(model.bounds, bound)
         if bound.grain == "node":
             first, *others = (worst_of(encoding, each, column(KEPT)) for each in alike)
             columns[name] = f.greatest(first, *others) if others else first

@@ -14,6 +14,7 @@ from typing import Any
 from sqlanon.binding.bound import is_too_wide
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import BlockingModel, Explanation, PolicyError, Relaxation, RelaxationKind, UnsatisfiableError
+from sqlanon.model.criteria import bounds_of_field
 from sqlanon.model.lattice import Levels, NodeSummary, with_level
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, PrivacyModel
@@ -180,7 +181,7 @@ class _Relaxer:
             borne = [
                 (value, node) for row, node in zip(found, levels, strict=True) if (value := row[column]) is not None
             ]
-            if not borne or isinstance(model, KAnonymity) or model.alike(bound)[0] != bound:
+            if not borne or isinstance(model, KAnonymity) or bounds_of_field(model.bounds, bound)[0] != bound:
                 continue
             attained, node = (max if bound.at_least else min)(borne)
             field = threshold_field(bound)

@@ -8,10 +8,9 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
-from sqlanon.model.mean_risks import MeanModel
 from sqlanon.model.methods.settings import MethodSettings, Requirements
 from sqlanon.model.policy_value import Level, NotNegative, Number, Share, failed_checks, kind_of, unknown_names
-from sqlanon.model.privacy import KAnonymity, MConcealing, PopulationModel, PrivacyModel, TwoOrMore
+from sqlanon.model.privacy import KAnonymity, PrivacyModel, TwoOrMore
 from sqlanon.model.quality import LARGEST_WEIGHT, LM, NCP, Entropy, QualityModel
 
 Objective = Literal["utility", "privacy"]
@@ -235,7 +234,7 @@ class LocalRecoding(MethodSettings):
         elif self.importance and getattr(policy.quality, "weights", {}):
             yield f"{self}: importance and quality.weights mean the same; give only one of them"
         for model in policy.privacy:
-            if isinstance(model, PopulationModel | MConcealing | MeanModel):
+            if model.is_of_one_node:
                 yield f"{self} does not take {model}, which is defined for classes of one node"
 
     def _named_misfits(self, policy: Requirements) -> Iterable[str]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar, Literal
 
-from sqlanon.model.mean_risks import MeanModel
 from sqlanon.model.methods.settings import MethodSettings, Requirements
 from sqlanon.model.policy_value import kind_of, unknown_names
-from sqlanon.model.privacy import MConcealing, PopulationModel
 from sqlanon.model.quality import NCP, QualityModel
 
 
@@ -51,5 +49,5 @@ class Mondrian(MethodSettings):
         yield from self._quality(policy, "it splits the quasi-identifier of the largest normalized certainty penalty")
         yield from self._levels(policy)
         for model in policy.privacy:
-            if isinstance(model, PopulationModel | MConcealing | MeanModel):
+            if model.is_of_one_node:
                 yield f"{self} does not take {model}, which is defined for classes of one node"

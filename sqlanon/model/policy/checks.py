@@ -13,7 +13,7 @@ from sqlanon.model.names import folded
 from sqlanon.model.policy.fields import OTHERS, ROLES, PolicyFields, action_for
 from sqlanon.model.policy.policy_parts import key_misfits
 from sqlanon.model.policy_value import RESERVED_PREFIX, did_you_mean, unknown_names
-from sqlanon.model.privacy import MConcealing, PopulationModel, PrivacyModel
+from sqlanon.model.privacy import PopulationModel, PrivacyModel
 from sqlanon.model.quality import Prec
 from sqlanon.model.risk_models import SampleModel
 from sqlanon.model.taxonomy.rules import Columns
@@ -153,7 +153,7 @@ def _uncountable_individuals(policy: PolicyFields) -> Iterable[str]:
     if policy.individual in policy.quasi_identifiers or policy.individual in policy.sensitive:
         yield f'individual "{policy.individual}" must be among the identifiers or the insensitive columns'
     for model in policy.privacy:
-        if isinstance(model, PopulationModel | MConcealing | MeanModel | SampleModel | Profitability):
+        if model.counts_rows_alone:
             yield f"{model} counts rows: give it a table with one row per individual, and no individual column"
 
 
@@ -164,7 +164,7 @@ def _unweighed_risks(policy: PolicyFields) -> Iterable[str]:
         elif model.weight is not None and folded(model.weight) != folded(policy.row_weight):
             yield f'{model} has the weight "{model.weight}", and row_weight is "{policy.row_weight}": name one column'
         if policy.suppression == "mask":
-            yield f'{model} is of labels at a node, which masked rows have not; take suppression "drop"'
+            yield f'{model} is of labels at a node, and masked rows have none; take suppression "drop"'
         is_mean = isinstance(model, MeanModel)  # which the method does not take by any estimator
         if isinstance(policy.method, LocalRecoding) and model.estimator != "negative-binomial" and not is_mean:
             yield (

@@ -1,0 +1,28 @@
+"""The privacy model of linked tables for attackers who know a person and some of the person's rows."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from sqlanon.model.policy_value import PolicyValue
+from sqlanon.model.privacy import TwoOrMore
+
+
+class KnownRows(PolicyValue):
+    """Whoever knows a person's columns and up to ``m`` of the person's rows is left with at least ``k`` persons.
+
+    Only rows that a person *has* are known: not that there are no others, nor how many there are. Two known rows of a
+    person may look alike. A release may leave rows out, of whole classes of persons.
+
+    Source: Terrovitis, Mamoulis and Kalnis 2008 (k^m-anonymity), with columns of persons (Poulis et al. 2013).
+    """
+
+    definition: ClassVar[str] = "Terrovitis, Mamoulis and Kalnis 2008, with columns of persons"
+    model: Literal["known-rows"] = "known-rows"
+    k: TwoOrMore = Field(kw_only=False, description="minimum number of persons with what is known")
+    m: Literal[1, 2] = Field(default=1, description="maximum number of known rows")
+
+    def __str__(self) -> str:
+        return f"k-anonymity for up to {self.m} known row{'s' * (self.m > 1)} (k = {self.k})"

@@ -6301,21 +6301,32 @@ INNER JOIN (
 -- The rows of persons, by their labels.
 --
 -- Returns: anon_person (the key), anon_class BIGINT (a number for the labels of the person), anon_label BIGINT (one for those of
--- the rows), anon_rows BIGINT (how many, at least 1). A person without rows has the label NULL and 0 rows. Errors as in anon.trees.
+-- the rows), anon_rows BIGINT (how many, at least 1), anon_first BIGINT and anon_last BIGINT (the least and the greatest number
+-- of these rows). A person without rows has the label NULL and 0 rows. Errors as in anon.trees.
 -- Example:
 --   WITH people AS (SELECT DISTINCT sex, length(sex) AS size FROM visits WHERE sex IS NOT NULL)
---   FROM anon_helpers.linked_rows('people', 'sex', ['size'], 'visits', 'sex', ['diagnosis']) ORDER BY ALL;
+--   SELECT anon_person, anon_rows FROM anon_helpers.linked_rows('people', 'sex', ['size'], 'visits', 'sex', ['diagnosis'])
+--   ORDER BY ALL;
 CREATE OR REPLACE MACRO anon_helpers.linked_rows(parent, row_key, labels, child, key, child_labels) AS TABLE
 WITH anon_persons AS (FROM anon_helpers.keyed_rows(parent, row_key, labels)),
-anon_referring AS (FROM anon_helpers.referring_rows(child, key, child_labels))
+anon_referring AS (
+    SELECT *, row_number() OVER () AS anon_place FROM anon_helpers.referring_rows(child, key, child_labels)
+)
 SELECT
     anon_parents.anon_key AS anon_person,
     anon_parents.anon_number AS anon_class,
     anon_children.anon_number AS anon_label,
-    coalesce(anon_children.anon_rows, 0) AS anon_rows
+    coalesce(anon_children.anon_rows, 0) AS anon_rows,
+    anon_children.anon_first,
+    anon_children.anon_last
 FROM anon_helpers.numbered_rows('anon_persons') AS anon_parents
 LEFT JOIN (
-    SELECT anon_key, anon_number, count(*) AS anon_rows
+    SELECT
+        anon_key,
+        anon_number,
+        count(*) AS anon_rows,
+        min(anon_place) AS anon_first,
+        max(anon_place) AS anon_last
     FROM anon_helpers.numbered_rows('anon_referring')
     GROUP BY anon_key, anon_number
 ) AS anon_children ON anon.text_of(anon_parents.anon_key) = anon.text_of(anon_children.anon_key)
@@ -6351,50 +6362,109 @@ FROM (
 
 -- guarded: tests/sql/79_linked.test
 
+-- What somebody may know of persons and up to m of the rows below them, and how many persons it fits.
+--
+-- How it goes. A fact is a row with the rows above it. Two facts meet at the last row above both: a person, or a visit of two
+-- diagnoses. They hang from it by two rows, not by one, which is known, too: that two diagnoses are of one visit, or of two. So
+-- facts are listed once for each row above them (anon_above, at a depth from 0, the person), with the least and the greatest row
+-- below that one by which facts with their labels hang from it (anon_first, anon_last; the fact itself, or a row above it).
+-- Labels of different depths are different, and so are rows of different tables.
+--
+-- Returns: known_rows INTEGER, k BIGINT, pattern_count BIGINT, unique_patterns BIGINT, persons_below BIGINT, as anon.known_rows.
+-- Example:
+--   WITH persons AS (SELECT 1 AS anon_person, 1 AS anon_class), facts AS (
+--       SELECT 1 AS anon_person, 1 AS anon_class, 0 AS anon_depth, 1 AS anon_above, 1 AS anon_label, 1 AS anon_first, 2 AS anon_last)
+--   FROM anon_helpers.known_patterns('persons', 'facts', 2, 5) ORDER BY known_rows ASC;
+CREATE OR REPLACE MACRO anon_helpers.known_patterns(persons, facts, m, k) AS TABLE
+WITH anon_facts AS (FROM query_table(anon_helpers.as_source(facts))),
+anon_met AS NOT MATERIALIZED (
+    SELECT
+        anon_one.anon_depth,
+        anon_one.anon_person,
+        anon_one.anon_class,
+        anon_one.anon_label,
+        anon_other.anon_label AS anon_other_label
+    FROM anon_facts AS anon_one
+    INNER JOIN anon_facts AS anon_other ON anon_one.anon_above = anon_other.anon_above
+    WHERE
+        m >= 2
+        AND anon_one.anon_label <= anon_other.anon_label
+        AND (anon_one.anon_first < anon_other.anon_last OR anon_other.anon_first < anon_one.anon_last)
+),
+anon_pairs AS MATERIALIZED (
+    SELECT anon_person, anon_class, anon_label, anon_other_label FROM anon_met WHERE anon_depth = 0
+    UNION ALL
+    -- Several visits of a person may have both diagnoses.
+    SELECT DISTINCT anon_person, anon_class, anon_label, anon_other_label FROM anon_met WHERE anon_depth > 0
+),
+anon_pair_patterns AS MATERIALIZED (
+    SELECT anon_class, anon_label, anon_other_label, count(*) AS anon_persons
+    FROM anon_pairs
+    GROUP BY anon_class, anon_label, anon_other_label
+),
+anon_patterns AS (
+    SELECT 0 AS known_rows, count(*) AS anon_persons, min(anon_person, greatest(k, 1)) AS anon_some
+    FROM query_table(anon_helpers.as_source(persons))
+    GROUP BY anon_class
+    UNION ALL
+    SELECT 1 AS known_rows, count(*) AS anon_persons, min(anon_person, greatest(k, 1)) AS anon_some
+    FROM anon_facts
+    WHERE m >= 1 AND anon_depth = 0
+    GROUP BY anon_class, anon_label
+    UNION ALL
+    SELECT 2 AS known_rows, anon_persons, [] AS anon_some
+    FROM anon_pair_patterns
+),
+anon_below AS (
+    SELECT known_rows, count(DISTINCT anon_person) AS persons_below
+    FROM (
+        SELECT known_rows, unnest(anon_some) AS anon_person FROM anon_patterns WHERE anon_persons < k
+        UNION ALL
+        SELECT 2 AS known_rows, anon_pairs.anon_person
+        FROM anon_pairs
+        INNER JOIN anon_pair_patterns
+            ON
+                anon_pair_patterns.anon_persons < k
+                AND anon_pairs.anon_class = anon_pair_patterns.anon_class
+                AND anon_pairs.anon_label = anon_pair_patterns.anon_label
+                AND anon_pairs.anon_other_label = anon_pair_patterns.anon_other_label
+    )
+    GROUP BY known_rows
+)
+SELECT
+    known_rows,
+    min(anon_patterns.anon_persons) AS k,
+    count(*) AS pattern_count,
+    count(*) FILTER (WHERE anon_patterns.anon_persons = 1) AS unique_patterns,
+    coalesce(any_value(anon_below.persons_below), 0) AS persons_below
+FROM anon_patterns
+LEFT JOIN anon_below USING (known_rows)
+GROUP BY known_rows;
+
+-- guarded: tests/sql/79_linked.test
+
 -- How anonymous linked tables are for somebody who knows the labels of a person, and those of up to m of the person's rows:
 -- at least k persons have them, too. A pattern is what somebody may know: the labels of a person and of 0, 1 or 2 rows that
 -- some person has; two rows may have equal labels. That a person has no other rows, and how many, is not known.
 --
 -- How it goes. Two known rows are two labels of a person's rows, or one label of two. m is 0, 1 or 2; two take several times as
--- long.
+-- long. The argument k is the number of persons that there should be: it is for persons_below alone.
 --
 -- Job: privacy.
 -- Returns: known_rows INTEGER, k BIGINT (persons who have the rarest pattern), pattern_count BIGINT, unique_patterns BIGINT (of
--- one person); one row for each number of known rows up to m for which there is a pattern. Errors as in anon.trees.
+-- one person), persons_below BIGINT (persons who have a pattern of fewer than k persons); one row for each number of known rows
+-- up to m for which there is a pattern. Errors as in anon.trees.
 -- Source: Terrovitis, Mamoulis and Kalnis 2008, "Privacy-preserving anonymization of set-valued data" (k^m-anonymity).
 -- Example:
 --   WITH people AS (SELECT DISTINCT sex FROM visits WHERE sex IS NOT NULL)
---   FROM anon.known_rows('people', 'sex', ['sex'], 'visits', 'sex', ['diagnosis'], 2) ORDER BY known_rows ASC;
-CREATE OR REPLACE MACRO anon.known_rows(parent, row_key, labels, child, key, child_labels, m) AS TABLE
+--   FROM anon.known_rows('people', 'sex', ['sex'], 'visits', 'sex', ['diagnosis'], 2, 5) ORDER BY known_rows ASC;
+CREATE OR REPLACE MACRO anon.known_rows(parent, row_key, labels, child, key, child_labels, m, k) AS TABLE
 WITH anon_linked AS MATERIALIZED (
     FROM anon_helpers.linked_rows(parent, row_key, labels, child, key, child_labels)
 ),
-anon_patterns AS (
-    SELECT 0 AS known_rows, count(DISTINCT anon_person) AS anon_persons FROM anon_linked GROUP BY anon_class
-    UNION ALL
-    SELECT 1 AS known_rows, count(*) AS anon_persons
-    FROM anon_linked
-    WHERE m >= 1 AND anon_rows > 0
-    GROUP BY anon_class, anon_label
-    UNION ALL
-    SELECT 2 AS known_rows, count(*) AS anon_persons
-    FROM anon_linked
-    INNER JOIN anon_linked AS anon_others ON anon_linked.anon_person = anon_others.anon_person
-    WHERE
-        m >= 2
-        AND (
-            anon_linked.anon_label < anon_others.anon_label
-            OR (anon_linked.anon_label = anon_others.anon_label AND anon_linked.anon_rows > 1)
-        )
-    GROUP BY anon_linked.anon_class, anon_linked.anon_label, anon_others.anon_label
-)
-SELECT
-    known_rows,
-    min(anon_persons) AS k,
-    count(*) AS pattern_count,
-    count(*) FILTER (WHERE anon_persons = 1) AS unique_patterns
-FROM anon_patterns
-GROUP BY known_rows;
+anon_everybody AS (SELECT DISTINCT anon_person, anon_class FROM anon_linked),
+anon_known AS (SELECT *, 0 AS anon_depth, anon_person AS anon_above FROM anon_linked WHERE anon_rows > 0)
+FROM anon_helpers.known_patterns('anon_everybody', 'anon_known', m, k);
 
 -- guarded: tests/sql/79_linked.test
 
@@ -10003,10 +10073,12 @@ Example:
 COMMENT ON MACRO TABLE anon_helpers.linked_rows IS 'The rows of persons, by their labels.
 
 Returns: anon_person (the key), anon_class BIGINT (a number for the labels of the person), anon_label BIGINT (one for those of
-the rows), anon_rows BIGINT (how many, at least 1). A person without rows has the label NULL and 0 rows. Errors as in anon.trees.
+the rows), anon_rows BIGINT (how many, at least 1), anon_first BIGINT and anon_last BIGINT (the least and the greatest number
+of these rows). A person without rows has the label NULL and 0 rows. Errors as in anon.trees.
 Example:
   WITH people AS (SELECT DISTINCT sex, length(sex) AS size FROM visits WHERE sex IS NOT NULL)
-  FROM anon_helpers.linked_rows(''people'', ''sex'', [''size''], ''visits'', ''sex'', [''diagnosis'']) ORDER BY ALL;';
+  SELECT anon_person, anon_rows FROM anon_helpers.linked_rows(''people'', ''sex'', [''size''], ''visits'', ''sex'', [''diagnosis''])
+  ORDER BY ALL;';
 COMMENT ON MACRO TABLE anon.linked_k IS 'How anonymous the trees of linked tables are: somebody who knows all labels of a person in both tables, and how many rows
 the person has, is left with at least k persons. Rows count in any order. anon.trees adds the labels of further tables.
 
@@ -10017,20 +10089,34 @@ Source: Nergiz, Clifton and Nergiz 2009, "Multirelational k-Anonymity".
 Example:
   WITH people AS (SELECT DISTINCT sex FROM visits WHERE sex IS NOT NULL)
   FROM anon.linked_k(''people'', ''sex'', [''sex''], ''visits'', ''sex'', [''diagnosis'']);';
+COMMENT ON MACRO TABLE anon_helpers.known_patterns IS 'What somebody may know of persons and up to m of the rows below them, and how many persons it fits.
+
+How it goes. A fact is a row with the rows above it. Two facts meet at the last row above both: a person, or a visit of two
+diagnoses. They hang from it by two rows, not by one, which is known, too: that two diagnoses are of one visit, or of two. So
+facts are listed once for each row above them (anon_above, at a depth from 0, the person), with the least and the greatest row
+below that one by which facts with their labels hang from it (anon_first, anon_last; the fact itself, or a row above it).
+Labels of different depths are different, and so are rows of different tables.
+
+Returns: known_rows INTEGER, k BIGINT, pattern_count BIGINT, unique_patterns BIGINT, persons_below BIGINT, as anon.known_rows.
+Example:
+  WITH persons AS (SELECT 1 AS anon_person, 1 AS anon_class), facts AS (
+      SELECT 1 AS anon_person, 1 AS anon_class, 0 AS anon_depth, 1 AS anon_above, 1 AS anon_label, 1 AS anon_first, 2 AS anon_last)
+  FROM anon_helpers.known_patterns(''persons'', ''facts'', 2, 5) ORDER BY known_rows ASC;';
 COMMENT ON MACRO TABLE anon.known_rows IS 'How anonymous linked tables are for somebody who knows the labels of a person, and those of up to m of the person''s rows:
 at least k persons have them, too. A pattern is what somebody may know: the labels of a person and of 0, 1 or 2 rows that
 some person has; two rows may have equal labels. That a person has no other rows, and how many, is not known.
 
 How it goes. Two known rows are two labels of a person''s rows, or one label of two. m is 0, 1 or 2; two take several times as
-long.
+long. The argument k is the number of persons that there should be: it is for persons_below alone.
 
 Job: privacy.
 Returns: known_rows INTEGER, k BIGINT (persons who have the rarest pattern), pattern_count BIGINT, unique_patterns BIGINT (of
-one person); one row for each number of known rows up to m for which there is a pattern. Errors as in anon.trees.
+one person), persons_below BIGINT (persons who have a pattern of fewer than k persons); one row for each number of known rows
+up to m for which there is a pattern. Errors as in anon.trees.
 Source: Terrovitis, Mamoulis and Kalnis 2008, "Privacy-preserving anonymization of set-valued data" (k^m-anonymity).
 Example:
   WITH people AS (SELECT DISTINCT sex FROM visits WHERE sex IS NOT NULL)
-  FROM anon.known_rows(''people'', ''sex'', [''sex''], ''visits'', ''sex'', [''diagnosis''], 2) ORDER BY known_rows ASC;';
+  FROM anon.known_rows(''people'', ''sex'', [''sex''], ''visits'', ''sex'', [''diagnosis''], 2, 5) ORDER BY known_rows ASC;';
 COMMENT ON MACRO TABLE anon.known_rows_left_out IS 'What linked tables have to leave out, so that somebody who knows the labels of a person and of one of the person''s rows is
 left with at least k persons: all persons of classes of fewer than k, and in other classes the rows of each label that fewer
 than k persons of the class have. That is the least.

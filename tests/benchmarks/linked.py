@@ -67,8 +67,8 @@ SELECT count(*) FROM (
 """
 MEASURES = {
     "trees": f"SELECT k, class_count, unique_persons FROM anon.linked_k({LABELS})",
-    "one known row": f"SELECT k, pattern_count FROM anon.known_rows({LABELS}, 1) ORDER BY known_rows",
-    "two known rows": f"SELECT k, pattern_count FROM anon.known_rows({LABELS}, 2) ORDER BY known_rows",
+    "one known row": f"SELECT k, pattern_count FROM anon.known_rows({LABELS}, 1, 5) ORDER BY known_rows",
+    "two known rows": f"SELECT k, pattern_count FROM anon.known_rows({LABELS}, 2, 5) ORDER BY known_rows",
     "rows left out": f"SELECT persons_left_out, rows_left_out FROM anon.known_rows_left_out({LABELS}, 5)",
     "broken keys": "SELECT row_count, orphans FROM anon.broken_keys('patients', 'id', 'visits', 'patient')",
 }

@@ -46,8 +46,8 @@ def test_trees_leave_as_many_persons_as_fit(persons: list[Any]) -> None:
 
 
 @EXAMPLES
-@given(PERSONS, st.integers(0, 2))
-def test_known_rows_leave_as_many_persons_as_fit(persons: list[Any], m: int) -> None:
+@given(PERSONS, st.integers(0, 2), st.integers(1, 4))
+def test_known_rows_leave_as_many_persons_as_fit(persons: list[Any], m: int, k: int) -> None:
     load(persons)
     expected = {}
     for size in range(m + 1):
@@ -57,9 +57,13 @@ def test_known_rows_leave_as_many_persons_as_fit(persons: list[Any], m: int) -> 
             for known in combinations(rows, size)
         }
         if patterns:
-            expected[size] = (min(patterns.values()), len(patterns), [*patterns.values()].count(1))
-    found = ask(table_call("known_rows", *TABLES, m))
-    assert {row["known_rows"]: (row["k"], row["pattern_count"], row["unique_patterns"]) for row in found} == expected
+            below = sum(
+                any(sum(fits(other, label, known) for other in persons) < k for known in combinations(rows, size))
+                for label, rows in persons
+            )
+            expected[size] = (min(patterns.values()), len(patterns), [*patterns.values()].count(1), below)
+    found = {row.pop("known_rows"): (*row.values(),) for row in ask(table_call("known_rows", *TABLES, m, k))}
+    assert found == expected
 
 
 @EXAMPLES

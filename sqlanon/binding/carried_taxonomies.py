@@ -30,6 +30,7 @@ from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.names import folded, listed, spelled_like
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.taxonomy.arguments import IntegerRange
+from sqlanon.model.taxonomy.rules import TaxonomyRule
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries.kit.nodes import aliased, column, create_table, select, string, subquery
 from sqlanon.queries.source import MadeTaxonomy, TaxonomyShape
@@ -75,16 +76,16 @@ def own_taxonomies(
         return
     if attributes is None:
         source, _ = unguessed(engine, source, policy)
-    made = _made(policy, carried)
+    made = made_by_policy({name: policy.taxonomies[name] for name in carried})
     stored = stored_taxonomies.shapes(engine, carried)
     known = stored_taxonomies.attributes(engine)
     copied = [spelled_like(name, known) for name in policy.columns_with_taxonomy if name not in carried]
-    with _apart(engine, copied):
+    with apart(engine, copied):
         large = [] if lists_ranges else large_ranges(policy, made)
         if large or any(taxonomy.needs_source for taxonomy in made.values()):
             source = as_policy_says(engine, source, policy)
         read = [each.relation for each in read_by(engine, source, policy).values()] if large else []
-        _load(engine, source, made, dict.fromkeys(large, tuple(read)))
+        load_made(engine, source, made, dict.fromkeys(large, tuple(read)))
         own = stored_taxonomies.shapes(engine, carried)
         others = [name for name, shape in stored.items() if shape.sha256 != own[name].sha256 and not shape.is_of_policy]
         if others and policy.stored_taxonomies != "ignore":
@@ -114,11 +115,12 @@ def verified_with(policy: Policy, *, has_source: bool) -> tuple[str, ...]:
     return (*measured, *labels)
 
 
-def _made(policy: Policy, attributes: Sequence[str]) -> dict[str, Taxonomy]:
+def made_by_policy(rules: Mapping[str, TaxonomyRule]) -> dict[str, Taxonomy]:
+    """Make the taxonomies of the rules of a policy, by column; a TaxonomyError lists all that are not valid."""
     made, problems = {}, []
-    for name in attributes:
+    for name, rule in rules.items():
         try:
-            made[name] = policy.taxonomies[name].taxonomy()
+            made[name] = rule.taxonomy()
         except TaxonomyError as error:
             problems += _problems(name, error)
     if problems:
@@ -126,12 +128,14 @@ def _made(policy: Policy, attributes: Sequence[str]) -> dict[str, Taxonomy]:
     return made
 
 
-def _load(
+def load_made(
     engine: Engine,
     source: ResolvedSource,
-    made: dict[str, Taxonomy],
-    occurring: Mapping[str, tuple[exp.Expr, ...]],
+    made: Mapping[str, Taxonomy],
+    occurring: Mapping[str, tuple[exp.Expr, ...]] | None = None,
 ) -> None:
+    """Load taxonomies whose values are declared, or those of a source; ranges may list ``occurring`` values only."""
+    occurring = occurring or {}
     wanted = [
         TaxonomyLoad(name, taxonomy, source if taxonomy.needs_source else None, name, occurring.get(name, ()))
         for name, taxonomy in made.items()
@@ -148,7 +152,7 @@ def _problems(name: str, error: TaxonomyError) -> list[str]:
 
 
 @contextmanager
-def _apart(engine: Engine, copied: Sequence[str]) -> Iterator[None]:
+def apart(engine: Engine, copied: Sequence[str]) -> Iterator[None]:
     """Use a new database in memory for taxonomies within the block, starting with copies."""
     stored = engine.taxonomy
     with engine.attached(None, CATALOG) as own, reading_taxonomies(engine, own.anon("taxonomy")):

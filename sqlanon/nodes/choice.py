@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, Protocol
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import UnsatisfiableError
@@ -16,12 +17,19 @@ from sqlanon.model.methods.full_domain import AlgorithmName
 from sqlanon.model.privacy import KAnonymity, MConcealing
 from sqlanon.model.release import FinerNode
 from sqlanon.nodes.counting import NodeCounter, SizesFirst, node_summaries
-from sqlanon.nodes.proofs import IntervalProofs, proofs_of
+from sqlanon.nodes.proofs import proofs_of
 from sqlanon.nodes.table import EncodedTable
 from sqlanon.search import SEARCHES, Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
 
 ATTAINABLE_WITHOUT_ROWS = 2.0  # the k that Inverse OLA is taken to find there
-Counter = SizesFirst | IntervalProofs  # answers a search
+
+
+class Counter(Protocol):
+    """Answers a search."""
+
+    def answer(self, inquiry: Inquiry, /) -> Sequence[Any]:
+        """Return the summaries of nodes, or the proofs of intervals, in the order of the inquiry."""
+
 
 Observer = Callable[[int, int, Inquiry], None]
 """Called before every batch with the number of checked nodes, the size of the lattice, and the inquiry."""

@@ -107,12 +107,14 @@ def encode_table(
     *,
     label_losses: tuple[str, ...],
     may_stay: bool = False,
+    prefix: str = "anon",
 ) -> EncodedTable:
     """Read the rows once, and make the cells of the policy, or of a ``spec``.
 
     Args:
         label_losses: the losses of labels that the measures of every node need.
         may_stay: whether cells may stay on the server of the rows, if too many to be fetched.
+        prefix: the beginning of the names of its tables.
 
     Raises:
         PolicyError: rows have invalid weights, or belong to no individual.
@@ -121,7 +123,7 @@ def encode_table(
     """
     spec = bound.cells if spec is None else spec
     unknown = find_unknown_rows(engine, spec)
-    encoding = encoding_for(spec, bound.policy.criteria, label_losses=label_losses)
+    encoding = encoding_for(spec, bound.policy.criteria, label_losses=label_losses, prefix=prefix)
     encoding = replace(
         encoding,
         has_label_texts=engine.is_far(spec.source),

@@ -375,9 +375,12 @@ def label_of(position: int) -> str:
     return f"anon_label_{position}"
 
 
-def encoding_for(spec: CellSpec, criteria: Criteria, *, label_losses: tuple[str, ...]) -> Encoding:
-    labels = Relation("anon_labels", "node")
-    cells, population_cells = Relation("anon_cells", "cell"), Relation("anon_population_cells", "cell")
+def encoding_for(
+    spec: CellSpec, criteria: Criteria, *, label_losses: tuple[str, ...], prefix: str = "anon"
+) -> Encoding:
+    """Name the tables of a run, which has several encodings if their names have different prefixes."""
+    labels = Relation(f"{prefix}_labels", "node")
+    cells, population_cells = Relation(f"{prefix}_cells", "cell"), Relation(f"{prefix}_population_cells", "cell")
     return Encoding(spec, criteria, labels, cells, population_cells, label_losses)
 
 

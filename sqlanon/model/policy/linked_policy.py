@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -13,13 +14,19 @@ from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.policy.fields import UTC, NumberAsWritten, Unknown
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy.policy_parts import Csv, Terms
-from sqlanon.model.policy_value import Level, PolicyValue, Share
+from sqlanon.model.policy_value import Level, PolicyValue, Share, respelled
 from sqlanon.model.privacy import AlphaKAnonymity, BetaLikeness, DeltaDisclosure, KAnonymity
 from sqlanon.model.quality import LM
 from sqlanon.model.taxonomy.rules import TaxonomyRule
 
 LinkedModel = KnownRows | KAnonymity | AlphaKAnonymity | BetaLikeness | DeltaDisclosure
 """Bounds on persons: of known rows, or of whole trees; shares are of persons who have a value in some row."""
+
+COLUMNS = (
+    *("key", "row_key", "quasi_identifiers", "sensitive", "identifiers", "insensitive", "order"),
+    *("taxonomies", "unknown", "bottom_coding", "top_coding"),
+)
+"""The fields that name columns."""
 
 
 class TableRoles(PolicyValue):
@@ -59,6 +66,10 @@ class TableRoles(PolicyValue):
     def keys(self) -> tuple[str, ...]:
         """The columns that join rows: they are never released as they are."""
         return tuple(name for name in (self.row_key, self.key) if name is not None)
+
+    def spelled_like(self, names: Sequence[str]) -> TableRoles:
+        """Return the roles with columns in their spelling among some names."""
+        return self.model_copy(update={each: respelled(getattr(self, each), names) for each in COLUMNS})
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -144,7 +155,6 @@ class LinkedPolicy(PolicyValue):
         places = {each: self.tables[each] for each in path}
         person = qualified(self.root, str(self.tables[self.root].row_key))
         labelled = [qualified(each, name) for each, roles in places.items() for name in roles.quasi_identifiers]
-        dropped = {person, *(qualified(table, name) for name in (*own.keys, *own.identifiers))}
 
         def of_path(field: str) -> dict[str, Any]:
             of_tables = ((each, getattr(roles, field)) for each, roles in places.items())
@@ -156,7 +166,7 @@ class LinkedPolicy(PolicyValue):
             quasi_identifiers=labelled,
             sensitive=[qualified(table, name) for name in own.sensitive],
             insensitive=[qualified(table, name) for name in own.insensitive],
-            identifiers=sorted(dropped),
+            identifiers=[person],
             individual=None if own.parent is None else person,
             privacy=[KAnonymity(self.k)],
             quality=LM(weights=weights if any(weights.values()) else {}),

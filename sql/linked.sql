@@ -1,0 +1,104 @@
+-- Linked tables: their rows with numbers in place of keys, and what is released of them.
+--
+-- :source (id BIGINT, patient BIGINT, age VARCHAR)
+-- :parents (anon_row BIGINT, anon_person BIGINT, anon_key VARCHAR, anon_is_cut BOOLEAN)
+-- :columns age
+-- :key patient
+-- :row_key anon.text_of(id)
+
+-- name: persons
+-- rows of the table of persons
+-- Each row has a number, by which the rows below refer to it.
+SELECT
+    row_number() OVER () AS anon_row,
+    row_number() OVER () AS anon_person,
+    :row_key COLLATE "binary" AS anon_key,
+    FALSE AS anon_is_cut,
+    :columns
+FROM :source;
+
+-- name: rows_below
+-- rows of a table, by the rows that they belong to
+-- Without a row above, a row has no person. Beyond :most rows of its person, by :places, a row is left out, as are those below it.
+-- :places age
+-- :most 20
+SELECT
+    anon_row,
+    anon_parent,
+    anon_person,
+    anon_key,
+    anon_is_cut OR row_number() OVER (PARTITION BY anon_person ORDER BY anon_is_cut ASC, :places ASC NULLS LAST) > :most AS anon_is_cut,
+    anon_has_key,
+    :columns
+FROM (
+    SELECT
+        row_number() OVER () AS anon_row,
+        anon_parents.anon_row AS anon_parent,
+        anon_parents.anon_person,
+        :row_key COLLATE "binary" AS anon_key,
+        coalesce(anon_parents.anon_is_cut, FALSE) AS anon_is_cut,
+        :key IS NOT NULL AS anon_has_key,
+        :columns
+    FROM :source AS anon_below
+    LEFT JOIN :parents AS anon_parents ON anon_parents.anon_key = anon.text_of(:key) COLLATE "binary"
+) AS anon_linked;
+
+-- name: all_rows_below
+-- rows of a table, by the rows that they belong to
+-- Without a row above, a row has no person.
+SELECT
+    row_number() OVER () AS anon_row,
+    anon_parents.anon_row AS anon_parent,
+    anon_parents.anon_person,
+    :row_key COLLATE "binary" AS anon_key,
+    coalesce(anon_parents.anon_is_cut, FALSE) AS anon_is_cut,
+    :key IS NOT NULL AS anon_has_key,
+    :columns
+FROM :source AS anon_below
+LEFT JOIN :parents AS anon_parents ON anon_parents.anon_key = anon.text_of(:key) COLLATE "binary";
+
+-- name: key_counts
+-- keys of rows
+-- :rows (anon_key VARCHAR)
+SELECT count(*) AS rows, count(*) - count(anon_key) AS null_keys, count(anon_key) - count(DISTINCT anon_key) AS repeated
+FROM :rows;
+
+-- name: link_counts
+-- rows without a row above them, and the most rows of a person
+-- :rows (anon_person BIGINT, anon_has_key BOOLEAN, anon_is_cut BOOLEAN)
+-- :most 20
+SELECT
+    CAST(coalesce(sum(anon_rows), 0) AS BIGINT) AS rows,
+    CAST(coalesce(sum(anon_cut), 0) AS BIGINT) AS cut,
+    CAST(coalesce(sum(anon_rows) FILTER (WHERE anon_person IS NULL), 0) AS BIGINT) AS orphans,
+    CAST(coalesce(sum(anon_without_key), 0) AS BIGINT) AS null_keys,
+    count(*) FILTER (WHERE anon_person IS NOT NULL) AS persons,
+    count(*) FILTER (WHERE anon_person IS NOT NULL AND anon_rows > :most) AS persons_above
+FROM (
+    SELECT
+        anon_person,
+        count(*) AS anon_rows,
+        count(*) FILTER (WHERE anon_is_cut) AS anon_cut,
+        count(*) FILTER (WHERE NOT anon_has_key) AS anon_without_key
+    FROM :rows
+    GROUP BY anon_person
+) AS anon_persons;
+
+-- name: copied_taxonomy
+-- a taxonomy under the name of a column of a table
+-- :taxonomy (attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR)
+-- :attribute 'age'
+-- :own 'visits.age'
+SELECT * REPLACE (:own AS attribute) FROM :taxonomy WHERE attribute = :attribute;
+
+-- name: fresh_keys
+-- new keys, in an order that nobody can know
+-- $1 'a'::BLOB
+-- $2 'b'::BLOB
+-- :shown (anon_row BIGINT)
+SELECT
+    anon_row,
+    row_number() OVER (
+        ORDER BY anon_helpers.hmac_of_blocks(CAST($1 AS BLOB), CAST($2 AS BLOB), encode(anon.text_of(anon_row))) ASC
+    ) AS anon_fresh
+FROM :shown;

@@ -1,0 +1,266 @@
+"""Bind the policy of linked tables to its sources: read them once, check their keys, and bind each path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlanon.binding import stored_taxonomies
+from sqlanon.binding.bound import BoundPolicy
+from sqlanon.binding.carried_taxonomies import apart, load_made, made_by_policy
+from sqlanon.binding.prepare import as_policy_says, prepare
+from sqlanon.engines.duckdb import Engine
+from sqlanon.engines.relations import ResolvedSource
+from sqlanon.errors import PolicyError
+from sqlanon.model.lattice import Lattice
+from sqlanon.model.names import folded, spelled_like
+from sqlanon.model.policy.linked_policy import LinkedPolicy, qualified
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy_value import did_you_mean
+from sqlanon.queries.kit.nodes import string
+from sqlanon.queries.linked import SQL, LinkedRows, key_counts, link_counts, of_path, qualified_rows
+from sqlanon.queries.source import SourceColumn
+from sqlanon.queries.taxonomies import domains_of
+
+
+@dataclass(frozen=True)
+class LinkCounts:
+    """The rows of a table, and those that belong to nobody or are above the cap."""
+
+    rows: int
+    orphans: int = 0
+    cut: int = 0
+    persons: int = 0  # with rows
+
+    @property
+    def linked(self) -> int:
+        """The rows that belong to persons, whether they are cut or not: losses are means over them."""
+        return self.rows - self.orphans
+
+
+@dataclass(frozen=True)
+class BoundTable:
+    name: str
+    description: str  # of its source
+    columns: tuple[SourceColumn, ...]  # of the source that are read, in order, with the name of the table
+    rows: LinkedRows
+    counts: LinkCounts
+    path: BoundPolicy  # of its rows beside the rows above them
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Its quasi-identifiers, with the name of the table."""
+        prefix = qualified(self.name, "")
+        return tuple(name for name in self.path.policy.taxonomy_columns if name.startswith(prefix))
+
+
+@dataclass(frozen=True)
+class BoundLinked:
+    policy: LinkedPolicy
+    tables: Mapping[str, BoundTable]  # parents first
+
+    @property
+    def root(self) -> BoundTable:
+        return self.tables[self.policy.root]
+
+    @property
+    def lattice(self) -> Lattice:
+        """The lattice of the quasi-identifiers of all tables, table by table."""
+        parts = [(name, *found) for table in self.tables.values() for name, found in _levels(table.path).items()]
+        own = {name: found for name, *found in parts}
+        names = [name for table in self.tables.values() for name in table.own]
+        heights, least, most = zip(*(own[name] for name in names), strict=True)
+        return Lattice(tuple(names), heights, least, most)
+
+
+def _levels(bound: BoundPolicy) -> dict[str, tuple[int, int, int]]:
+    lattice = bound.lattice
+    found = zip(lattice.heights, lattice.bottom, lattice.top, strict=True)
+    return dict(zip(lattice.quasi_identifiers, found, strict=True))
+
+
+@contextmanager
+def bound_linked(engine: Engine, sources: Mapping[str, ResolvedSource], policy: LinkedPolicy) -> Iterator[BoundLinked]:
+    """Read the tables once and bind the policy to them within the block.
+
+    Raises:
+        PolicyError: columns and roles do not match, or keys do not link the tables as the policy says.
+        TaxonomyError: a quasi-identifier has no taxonomy, or a malformed one.
+    """
+    policy, views = spelled_like_sources(engine, sources, policy)
+    with engine.scratch():
+        with engine.transaction():  # one state of all tables
+            tables = read_tables(engine, views, policy)
+        with linked_taxonomies(engine, tables, policy):
+            bound = {name: _bound(engine, rows, counts, views[name], policy) for name, (rows, counts) in tables.items()}
+            yield BoundLinked(policy, bound)
+
+
+@dataclass(frozen=True)
+class TableView:
+    """A source with the names of its table in its columns, and values as the policy says."""
+
+    source: ResolvedSource
+    columns: tuple[SourceColumn, ...]
+
+
+def spelled_like_sources(
+    engine: Engine, sources: Mapping[str, ResolvedSource], policy: LinkedPolicy
+) -> tuple[LinkedPolicy, dict[str, TableView]]:
+    """Match tables and columns with their sources; return the policy in their spelling."""
+    problems = [f'table "{name}" has no source' for name in policy.tables if name not in sources]
+    problems += [
+        f'source "{name}" is not a table of the policy{did_you_mean(name, policy.tables)}'
+        for name in sources
+        if name not in policy.tables
+    ]
+    if problems:
+        raise PolicyError("the sources do not fit the policy:", problems)
+    columns = {name: engine.describe(sources[name].relation) for name in policy.ordered}
+    tables = {}
+    for name, roles in policy.tables.items():
+        tables[name] = roles.spelled_like([found.name for found in columns[name]])
+        problems += _misfits(name, tables[name].columns, [found.name for found in columns[name]])
+    if problems:
+        raise PolicyError("the policy does not fit the tables:", problems)
+    policy = policy.model_copy(update={"tables": tables})
+    views = {}
+    for name in policy.ordered:
+        read = {each.name: qualified(name, each.name) for each in columns[name] if each.name in tables[name].columns}
+        named = replace(sources[name], relation=qualified_rows(sources[name].relation, read))
+        written = as_policy_says(engine, named, policy.path_policy(name))
+        views[name] = TableView(written, tuple(engine.describe(written.relation)))
+    if problems := [*_other_types(policy, views)]:
+        raise PolicyError("keys of linked tables are compared, and nothing is cast silently:", problems)
+    return policy, views
+
+
+def _misfits(table: str, wanted: Sequence[str], there: Sequence[str]) -> Iterator[str]:
+    known = {*map(folded, there)}
+    for name in wanted:
+        if folded(name) not in known:
+            yield f'"{table}" has no column "{name}"{did_you_mean(name, there)}'
+    for name in there:
+        if folded(name) not in {*map(folded, wanted)}:
+            yield f'column "{name}" of "{table}" has no role'
+
+
+def _other_types(policy: LinkedPolicy, views: Mapping[str, TableView]) -> Iterator[str]:
+    types = {found.name: found for view in views.values() for found in view.columns}
+    for name, roles in policy.tables.items():
+        if roles.parent is None:
+            continue
+        own = types[qualified(name, str(roles.key))]
+        above = types[qualified(roles.parent, str(policy.tables[roles.parent].row_key))]
+        if own.traits.is_text != above.traits.is_text:
+            yield f'"{own.name}" is {own.type}, and "{above.name}" is {above.type}: cast one of them in a view'
+
+
+def read_tables(
+    engine: Engine, views: Mapping[str, TableView], policy: LinkedPolicy
+) -> dict[str, tuple[LinkedRows, LinkCounts]]:
+    """Read the rows of all tables with numbers in place of keys; refuse keys that do not link them."""
+    made: dict[str, tuple[LinkedRows, LinkCounts]] = {}
+    problems: list[str] = []
+    for place, name in enumerate(policy.ordered):
+        roles = policy.tables[name]
+        parent = None if roles.parent is None else made[roles.parent][0]
+        keys = {qualified(name, key) for key in roles.keys}
+        identifiers = {qualified(name, each) for each in roles.identifiers}
+        kept = (found.name for found in views[name].columns if found.name not in keys | identifiers)
+        rows = LinkedRows(name, place, tuple(kept), parent)
+        row_key, key = (None if each is None else qualified(name, each) for each in (roles.row_key, roles.key))
+        order = [qualified(name, each) for each in roles.order]
+        cap = None if roles.at_most is None else (roles.at_most, order)
+        engine.run(rows.step(views[name].source.relation, row_key, key, cap))
+        if row_key is not None:
+            problems += _key_problems(engine, rows, row_key)
+        counts = _counted(engine, rows, roles.at_most)
+        made[name] = (rows, counts[0])
+        problems += _link_problems(policy, name, *counts)
+        if problems and policy.children(name):
+            break  # rows below would be repeated, or refused for the same reason
+    if problems:
+        raise PolicyError("the keys do not link the tables:", problems)
+    if made[policy.root][1].rows == 0:
+        raise PolicyError(f'"{policy.root}" has no rows: there is nothing to anonymize')
+    return made
+
+
+def _key_problems(engine: Engine, rows: LinkedRows, row_key: str) -> Iterator[str]:
+    found = engine.fetch(key_counts(rows), "keys of rows")[0]
+    if found["null_keys"]:
+        yield f'"{row_key}" is NULL in {found["null_keys"]:,} rows: each row needs a key of its own'
+    if found["repeated"]:
+        yield f'"{row_key}" repeats keys in {found["repeated"]:,} rows: each row needs a key of its own'
+
+
+def _counted(engine: Engine, rows: LinkedRows, most: int | None) -> tuple[LinkCounts, int, int]:
+    """Return the counts of a table, the rows without a key, and the persons above the cap."""
+    if rows.parent is None:
+        found = engine.fetch(key_counts(rows), "rows of a table")[0]
+        return LinkCounts(found["rows"], persons=found["rows"]), 0, 0
+    found = engine.fetch(link_counts(rows, most), "links of rows")[0]
+    counts = LinkCounts(found["rows"], found["orphans"], found["cut"], found["persons"])
+    return counts, found["null_keys"], found["persons_above"]
+
+
+def _link_problems(
+    policy: LinkedPolicy, name: str, counts: LinkCounts, null_keys: int, persons_above: int
+) -> Iterator[str]:
+    roles = policy.tables[name]
+    if counts.orphans and roles.orphans == "refuse":
+        yield (
+            f'"{qualified(name, str(roles.key))}": {counts.orphans:,} rows belong to no row of "{roles.parent}" '
+            f'({null_keys:,} are NULL); orphans = "drop" leaves them out'
+        )
+    if persons_above and roles.above == "refuse":
+        yield (
+            f'"{name}": {persons_above:,} persons have more than {roles.at_most:,} rows (at_most); above = "first" '
+            "leaves the others out, in the order that order names"
+        )
+
+
+@contextmanager
+def linked_taxonomies(
+    engine: Engine, tables: Mapping[str, tuple[LinkedRows, LinkCounts]], policy: LinkedPolicy
+) -> Iterator[None]:
+    """Make the taxonomies of all tables available within the block, by the names of columns with their tables."""
+    known = stored_taxonomies.attributes(engine)
+    stored = engine.taxonomy
+    with apart(engine, ()):
+        for name in policy.ordered:
+            carried = {qualified(name, column): rule for column, rule in policy.tables[name].taxonomies.items()}
+            source = ResolvedSource(tables[name][0].rows(), f'table "{name}"')
+            load_made(engine, source, made_by_policy(carried))
+            for own in policy.tables[name].quasi_identifiers:
+                if qualified(name, own) not in carried:
+                    _copy_stored(engine, stored, known, qualified(name, own), own)
+        yield
+
+
+def _copy_stored(engine: Engine, stored: exp.Table, known: Sequence[str], attribute: str, column_name: str) -> None:
+    """Copy the stored taxonomy of a column, if there is one under its name with or without that of its table."""
+    there = next((found for each in (attribute, column_name) if (found := spelled_like(each, known)) in known), None)
+    if there is None:
+        return
+    for theirs, ours in ((stored, engine.taxonomy), (domains_of(stored), domains_of(engine.taxonomy))):
+        rows = SQL.query("copied_taxonomy", taxonomy=theirs, attribute=string(there), own=string(attribute))
+        engine.execute(exp.insert(rows, ours.copy()), "copy the taxonomies")
+
+
+READ: dict[str, dict[str, object]] = {"taxonomies": {}, "bottom_coding": {}, "top_coding": {}}
+"""What the rows of a table and the taxonomies of the run say already."""
+
+
+def _bound(engine: Engine, rows: LinkedRows, counts: LinkCounts, view: TableView, policy: LinkedPolicy) -> BoundTable:
+    own: Policy = policy.path_policy(rows.name)
+    person = qualified(policy.root, str(policy.tables[policy.root].row_key))
+    wanted = [name for name in own.columns if name != person]
+    relation = of_path(rows, wanted, person)
+    description = f'table "{rows.name}"'
+    bound = prepare(engine, ResolvedSource(relation, description), own.changed(READ))
+    return BoundTable(rows.name, view.source.description, view.columns, rows, counts, bound)

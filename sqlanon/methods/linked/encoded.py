@@ -1,0 +1,121 @@
+"""Linked tables as cells: those of each table's path, and one lattice for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from sqlanon.binding.linked import BoundLinked, BoundTable
+from sqlanon.engines.duckdb import Compute
+from sqlanon.methods.linked.linked_loss import UNITS, LinkedLoss
+from sqlanon.model.lattice import LevelLosses, Levels, LossContext, Table
+from sqlanon.model.policy.linked_policy import LinkedPolicy
+from sqlanon.nodes.table import EncodedTable, encode_table
+from sqlanon.queries.recodings import AtNode
+from sqlanon.queries.source_rows import UNKNOWN
+
+
+@dataclass(frozen=True)
+class EncodedLinked:
+    """The cells of all tables, and the context of their loss.
+
+    Each table has the cells of its path: of its own quasi-identifiers and those of the rows above, by person. The
+    lattice has the quasi-identifiers of all tables, in their order.
+    """
+
+    bound: BoundLinked
+    tables: Mapping[str, EncodedTable]  # by name, parents first
+    context: LossContext  # of all tables; rows are counted in :data:`~.linked_loss.UNITS`
+    quality: LinkedLoss
+
+    @property
+    def policy(self) -> LinkedPolicy:
+        return self.bound.policy
+
+    def path_levels(self, table: str, levels: Levels) -> Levels:
+        """Return the levels of a node in the quasi-identifiers of a table's path."""
+        return tuple(levels[place] for place in self._path_places[table])
+
+    def own_levels(self, table: str, levels: Levels) -> Levels:
+        return tuple(levels[place] for place in self._own_places[table])
+
+    def recoding(self, table: str, levels: Levels) -> AtNode:
+        """Return the labels of a table's path at a node of all tables."""
+        return AtNode(self.tables[table].encoding, self.path_levels(table, levels))
+
+    def rows(self, table: str) -> int:
+        """Return the rows of a table that belong to persons: its losses are means over them."""
+        return self.bound.tables[table].counts.linked
+
+    def allowed(self, table: str) -> int:
+        """Return how many rows of a table may be left out beside those that belong to nobody or are cut."""
+        counts = self.bound.tables[table].counts
+        path = self.bound.tables[table].path.policy
+        return path.allowed_rows(counts.linked - counts.cut, counts.orphans + counts.cut)
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """The weight of each table's quasi-identifiers in the loss; they add up to 1."""
+        shares = self.quality.shares(self.context.lattice.quasi_identifiers)
+        return {name: sum(shares[place] for place in places) for name, places in self._own_places.items()}
+
+    def known_loss(self, table: str, levels: Levels) -> float:
+        """Return the weighted loss of a table at a node where all of its rows are released."""
+        known = self._known
+        return sum(known[place][levels[place]] for place in self._own_places[table])
+
+    @cached_property
+    def _known(self) -> Table:
+        return self.quality.known_bounds(self.context)
+
+    @cached_property
+    def _own_places(self) -> dict[str, tuple[int, ...]]:
+        places = {name: place for place, name in enumerate(self.context.lattice.quasi_identifiers)}
+        return {name: tuple(places[each] for each in table.own) for name, table in self.bound.tables.items()}
+
+    @cached_property
+    def _path_places(self) -> dict[str, tuple[int, ...]]:
+        own = self._own_places
+        return {name: tuple(place for each in self.policy.path(name) for place in own[each]) for name in own}
+
+
+MEANS = ("prec", "lm", "ncp")  # the losses of levels that are divided by the number of quasi-identifiers
+LOSSES = (*MEANS, "entropy", "largest_lm")
+
+
+def encode_linked(engine: Compute, bound: BoundLinked) -> EncodedLinked:
+    """Make the cells of every table's path.
+
+    Raises:
+        TaxonomyError: a table has values that a taxonomy lacks.
+    """
+    tables = {name: _encoded(engine, table) for name, table in bound.tables.items()}
+    prec, lm, ncp, entropy, largest = (_of_own_columns(bound, tables, name) for name in LOSSES)
+    losses = LevelLosses(prec=prec, entropy=entropy, lm=lm, ncp=ncp, largest_lm=largest)
+    places = tuple(place for place, table in enumerate(bound.tables.values()) for _ in table.own)
+    quality = LinkedLoss(weights=bound.policy.quality.weights, tables=places)
+    context = LossContext(bound.lattice, losses, row_count=UNITS, allowed_rows=UNITS, k=bound.policy.k)
+    return EncodedLinked(bound, tables, context, quality)
+
+
+def _encoded(engine: Compute, table: BoundTable) -> EncodedTable:
+    encoded = encode_table(engine, table.path, label_losses=("lm",), prefix=f"anon_{table.rows.place}")
+    if table.path.unknown is not None:
+        engine.drop(UNKNOWN)
+    # Several tables have labels at a time: they stay texts, since types would need names of their own.
+    return replace(encoded, encoding=replace(encoded.encoding, has_label_texts=True))
+
+
+def _of_own_columns(bound: BoundLinked, tables: Mapping[str, EncodedTable], measure: str) -> Table:
+    """Return the losses of the levels of all tables, as if they were one; rows that are cut lose 1."""
+    width, found = len(bound.lattice.quasi_identifiers), []
+    for name, table in bound.tables.items():
+        of_path: Table = getattr(tables[name].context.losses, measure)
+        counts = table.counts
+        cut = counts.cut / counts.linked if counts.cut and measure in ("lm", "ncp") else 0.0
+        for losses in of_path[len(of_path) - len(table.own) :]:
+            if measure in MEANS:
+                losses = tuple(((1 - cut) * loss * len(of_path) + cut) / width for loss in losses)
+            found.append(losses)
+    return tuple(found)

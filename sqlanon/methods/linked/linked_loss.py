@@ -1,0 +1,52 @@
+"""The loss of linked tables: a mean over all quasi-identifiers of the means over the rows of their tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sqlanon.model.lattice import LossContext, NodeSummary
+from sqlanon.model.quality import LM, Bounds, Columns, at_levels, measured, totals
+
+UNITS = 10**15
+"""The sum of what rows can lose by being left out, in the unit of searches, which count suppressed rows.
+
+A row of a table loses as much as the table's columns weigh, divided by its rows. Floats represent these numbers.
+"""
+
+
+class LinkedLoss(LM):
+    """LM of several tables: a row that is not released loses 1 in each of its columns.
+
+    Attributes:
+        tables: the place of the table of each quasi-identifier.
+    """
+
+    tables: tuple[int, ...]
+
+    @property
+    def by_quasi_identifier(self) -> bool:
+        return True
+
+    def loss_of(self, summary: NodeSummary, context: LossContext) -> float:
+        return measured(summary.combined_loss)
+
+    def table_weights(self, context: LossContext) -> Any:
+        """Return the weight of each table's columns, which add up to 1."""
+        shares = self.shares(context.lattice.quasi_identifiers)
+        return np.bincount(np.array(self.tables), weights=shares)
+
+    def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds:
+        """Bound the losses of nodes, given shares of all that rows can lose.
+
+        A row that is left out gains 1 less what its labels lose at most, in the table where that is least.
+        """
+        shares = np.array(self.shares(context.lattice.quasi_identifiers))
+        gains = (1 - at_levels(context.losses.largest_lm, nodes)) * shares[:, np.newaxis]
+        weights = self.table_weights(context)
+        of_tables = [
+            gains[np.array(self.tables) == place].sum(axis=0) / weight for place, weight in enumerate(weights) if weight
+        ]
+        bounds: Bounds = totals(self.known_bounds(context), nodes) + suppressed * np.min(of_tables, axis=0)
+        return bounds

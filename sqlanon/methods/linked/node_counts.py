@@ -1,0 +1,123 @@
+"""The counts of a node of linked tables, and the search for the node of least loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from sqlanon.methods.linked.encoded import EncodedLinked
+from sqlanon.methods.linked.linked_loss import UNITS
+from sqlanon.model.lattice import Levels, NodeSummary
+from sqlanon.nodes.choice import Observer, answered
+from sqlanon.search import SEARCHES, Inquiry, SearchOutcome, SearchProblem
+
+
+@dataclass(frozen=True)
+class TableCounts:
+    """What becomes of the rows of a table at a node.
+
+    ``loss`` is the mean over its rows and own quasi-identifiers by weight, with rows that are left out at 1; None if it
+    was not asked, or nothing is left out, so that it follows from the levels.
+    """
+
+    left_out: int  # rows that belong to persons and are not released; in the table of persons the suppressed persons
+    certain: int  # that every less general node leaves out at least
+    loss: float | None = None
+
+
+@dataclass(frozen=True)
+class NodeCounts:
+    levels: Levels
+    class_count: int  # of persons, before suppression
+    kept_class_count: int
+    tables: Mapping[str, TableCounts]
+
+
+class LinkedCounter(Protocol):
+    """Counts what nodes of linked tables leave out under a privacy model, and shows the rows of one."""
+
+    def counts(self, nodes: Sequence[Levels], *, with_losses: bool) -> list[NodeCounts]:
+        """Return the counts of nodes, in order."""
+
+    def show(self, levels: Levels) -> None:
+        """Make the tables of the rows that a node releases (:mod:`~.shown_rows`)."""
+
+
+@dataclass(frozen=True)
+class LinkedChoice:
+    """What to release: a node, or rows at several levels.
+
+    ``levels`` are the node; those of a table with ``rungs`` are of its first rung.
+    """
+
+    counts: NodeCounts  # with losses
+    loss: float
+    outcome: SearchOutcome
+    rungs: Mapping[str, Sequence[Levels]] = field(default_factory=dict)  # by table, the levels of its own columns
+
+
+class SearchedNodes:
+    """Answers the inquiries of a search by the counts of all tables."""
+
+    def __init__(self, encoded: EncodedLinked, counter: LinkedCounter) -> None:
+        self._encoded = encoded
+        self._counter = counter
+        self._allowed = {name: encoded.allowed(name) for name in encoded.tables}
+
+    def answer(self, inquiry: Inquiry) -> Sequence[NodeSummary]:
+        found = self._counter.counts(inquiry.nodes, with_losses=inquiry.asks != "counts")
+        return [self._summary(counts, has_loss=inquiry.asks != "counts") for counts in found]
+
+    def _summary(self, counts: NodeCounts, *, has_loss: bool) -> NodeSummary:
+        """Return the summary of a node in the units of the search.
+
+        The limits of tables are its own: a node beyond one is rejected, and if it certainly is, with all nodes below.
+        """
+        tables = counts.tables
+        is_beyond = any(tables[name].left_out > most for name, most in self._allowed.items())
+        is_certain = any(tables[name].certain > most for name, most in self._allowed.items())
+        return NodeSummary(
+            levels=counts.levels,
+            class_count=counts.class_count,
+            kept_class_count=counts.kept_class_count,
+            suppressed_rows=self._units({name: each.left_out for name, each in tables.items()}),
+            certain_suppressed_rows=(
+                UNITS if is_certain else self._units({name: each.certain for name, each in tables.items()})
+            ),
+            rejected=is_beyond,
+            combined_loss=loss_of(self._encoded, counts) if has_loss else None,
+        )
+
+    def _units(self, left_out: Mapping[str, int]) -> int:
+        """Return the share of the loss that rows which are left out can cost, rounded down but never to 0."""
+        encoded = self._encoded
+        shares = (
+            encoded.weights[name] * rows / encoded.rows(name) for name, rows in left_out.items() if encoded.rows(name)
+        )
+        return max(int(UNITS * sum(shares)) - 1, int(any(left_out.values())))
+
+
+def loss_of(encoded: EncodedLinked, counts: NodeCounts) -> float:
+    """Return the loss of a node, by the losses of its tables."""
+    losses = (
+        encoded.known_loss(name, counts.levels) if each.loss is None else encoded.weights[name] * each.loss
+        for name, each in counts.tables.items()
+    )
+    return sum(losses)
+
+
+def choose_linked_node(
+    encoded: EncodedLinked, counter: LinkedCounter, observer: Observer, stopped: Callable[[], bool]
+) -> SearchOutcome:
+    """Search for the node of least loss within the limits of all tables."""
+    context = replace(encoded.context, allowed_rows=_allowed_units(encoded))
+    problem = SearchProblem(encoded.quality, context)
+    return answered(SearchedNodes(encoded, counter), problem, SEARCHES["optimal"](problem), observer, stopped)
+
+
+def _allowed_units(encoded: EncodedLinked) -> int:
+    """Return the units that all tables together may leave out, which limits no node that meets the limits of each."""
+    limits = {name: min(max(encoded.allowed(name), 0), encoded.rows(name)) for name in encoded.tables}
+    shares = (encoded.weights[name] * rows / encoded.rows(name) for name, rows in limits.items() if encoded.rows(name))
+    return min(int(UNITS * sum(shares)) + 1, UNITS)

@@ -8,7 +8,9 @@ Source: Terrovitis, Mamoulis and Kalnis 2008; spec/linked.md, theorem C.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.linked.encoded import EncodedLinked
@@ -16,6 +18,9 @@ from sqlanon.methods.linked.node_counts import NodeCounts, TableCounts
 from sqlanon.methods.linked.shown_rows import show_kept_classes
 from sqlanon.model.lattice import Asked, Levels, NodeSummary
 from sqlanon.nodes.counting import NodeCounter
+from sqlanon.nodes.roll_up import roll_up
+from sqlanon.nodes.table import EncodedTable
+from sqlanon.queries.kit.nodes import Relation
 from sqlanon.search import Inquiry
 
 
@@ -27,21 +32,28 @@ class KnownRowCounter:
         self._encoded = encoded
         self._tables = {name: PathCounter(engine, encoded, name) for name in encoded.tables}
 
+    def bounds(self, nodes: Sequence[Levels]) -> list[NodeCounts]:
+        """Count rows in place of persons: fewer than k rows are of fewer than k persons."""
+        return self._joined(nodes, {name: counter.bounds(nodes) for name, counter in self._tables.items()})
+
     def counts(self, nodes: Sequence[Levels], *, with_losses: bool) -> list[NodeCounts]:
-        root = self._encoded.policy.root
-        found = {name: counter.summaries(nodes, with_losses=with_losses) for name, counter in self._tables.items()}
+        found = {name: counter.counts(nodes, with_losses=with_losses) for name, counter in self._tables.items()}
+        return self._joined(nodes, found)
+
+    def show(self, levels: Levels) -> None:
+        show_kept_classes(self._engine, self._encoded, levels)
+
+    def _joined(self, nodes: Sequence[Levels], found: Mapping[str, Sequence[NodeSummary]]) -> list[NodeCounts]:
+        persons = found[self._encoded.policy.root]
         return [
             NodeCounts(
                 levels,
-                found[root][place].class_count,
-                found[root][place].kept_class_count,
+                persons[place].class_count,
+                persons[place].kept_class_count,
                 {name: self._table_counts(name, summaries[place]) for name, summaries in found.items()},
             )
             for place, levels in enumerate(nodes)
         ]
-
-    def show(self, levels: Levels) -> None:
-        show_kept_classes(self._engine, self._encoded, levels)
 
     def _table_counts(self, name: str, summary: NodeSummary) -> TableCounts:
         counts = self._encoded.bound.tables[name].counts
@@ -55,24 +67,48 @@ class PathCounter:
     """Counts the rows of a table along its path, once for all nodes with the same levels there."""
 
     def __init__(self, engine: Compute, encoded: EncodedLinked, table: str) -> None:
-        self._encoded = encoded
-        self._table = table
-        self._counter = NodeCounter(engine, encoded.tables[table])
-        self._known: dict[tuple[Levels, bool], NodeSummary] = {}
+        self._path_levels = partial(encoded.path_levels, table)
+        own = encoded.tables[table]
+        self._persons = AskedOnce(NodeCounter(engine, own))
+        self._rows = self._persons
+        if own.encoding.spec.individual is not None:
+            self._rows = AskedOnce(NodeCounter(engine, rows_alone(engine, own)))
 
-    def summaries(self, nodes: Sequence[Levels], *, with_losses: bool) -> list[NodeSummary]:
+    def bounds(self, nodes: Sequence[Levels]) -> list[NodeSummary]:
+        return self._rows.ask(map(self._path_levels, nodes), "counts")
+
+    def counts(self, nodes: Sequence[Levels], *, with_losses: bool) -> list[NodeSummary]:
         """Return the summaries of nodes, in order; with losses where rows are left out."""
-        paths = [self._encoded.path_levels(self._table, levels) for levels in nodes]
-        self._ask(paths, "counts")
-        if not with_losses:
-            return [self._known[path, False] for path in paths]
-        self._ask([path for path in paths if self._known[path, False].suppressed_rows], "everything")
-        return [self._known.get((path, True), self._known[path, False]) for path in paths]
+        found = self._persons.ask(map(self._path_levels, nodes), "counts")
+        if with_losses:
+            lacking = [summary.levels for summary in found if summary.suppressed_rows]
+            losses = {summary.levels: summary for summary in self._persons.ask(lacking, "everything")}
+            found = [losses.get(summary.levels, summary) for summary in found]
+        return found
 
-    def _ask(self, paths: Sequence[Levels], asks: Asked) -> None:
-        has_loss = asks != "counts"
-        new = [path for path in dict.fromkeys(paths) if (path, has_loss) not in self._known]
-        if not new:
-            return
-        for summary in self._counter.answer(Inquiry(new, None, lambda: None, asks)):
-            self._known[summary.levels, has_loss] = summary
+
+class AskedOnce:
+    """Counts each node once."""
+
+    def __init__(self, counter: NodeCounter) -> None:
+        self._counter = counter
+        self._known: dict[tuple[Levels, Asked], NodeSummary] = {}
+
+    def ask(self, nodes: Iterable[Levels], asks: Asked) -> list[NodeSummary]:
+        wanted = [*nodes]
+        new = [levels for levels in dict.fromkeys(wanted) if (levels, asks) not in self._known]
+        for summary in self._counter.answer(Inquiry(new, None, lambda: None, asks)) if new else ():
+            self._known[summary.levels, asks] = summary
+        return [self._known[levels, asks] for levels in wanted]
+
+
+def rows_alone(engine: Compute, table: EncodedTable) -> EncodedTable:
+    """Return the cells of a table without persons, to count rows."""
+    encoding = table.encoding
+    spec = replace(encoding.spec, individual=None)
+    criteria = replace(encoding.criteria, counts_individuals=False)
+    sized = replace(encoding, spec=spec, criteria=criteria, label_losses=())
+    cells = Relation(f"{encoding.cells.name}_of_rows", "cell")
+    bottom = (0,) * len(spec.quasi_identifiers)
+    cell_count = roll_up(engine, sized, bottom, encoding.cells, cells, "cells without persons")
+    return replace(table, encoding=replace(sized, cells=cells), cell_count=cell_count)

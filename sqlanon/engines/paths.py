@@ -18,7 +18,7 @@ from sqlanon.model.names import GLOB_CHARACTERS, folded
 from sqlanon.model.whole_files import refuse_lacking
 
 if TYPE_CHECKING:
-    from sqlanon.model.record import FolderRecord, Listing
+    from sqlanon.model.record import FolderRecord, LinkedRecord, Listing
 
 STAGE = re.compile(r"(?P<name>\.(?P<target>.+)\.run\.\d+\.(?:staged|previous))(?:\.lock|\.wal)?", re.ASCII)
 """The hidden name of a staged or previous target, or of its lock or log."""
@@ -68,7 +68,23 @@ def published(files: Sequence[str]) -> tuple[str, ...]:
 
 
 def marked(folder: str | Path) -> FolderRecord | None:
-    """Read the layout in a release folder's marker, whatever else it holds; None without a marker."""
+    """Read the layout in a release folder's marker, whatever else it holds; None without a marker.
+
+    An EngineError for a folder of several tables.
+    """
+    found = layout_in(folder)
+    if found is None:
+        return None
+    from sqlanon.model.record import FolderRecord
+
+    if isinstance(found, FolderRecord):
+        return found
+    files = " or ".join(str(Path(folder, f"{table}{FILE_SUFFIX}")) for table in list(found.tables)[:2])
+    raise EngineError(f"{folder} holds a release of several tables: name the file of one, as {files}", step="source")
+
+
+def layout_in(folder: str | Path) -> FolderRecord | LinkedRecord | None:
+    """Read the files in a release folder's marker, of one table or several; None without a marker."""
     marker = Path(folder, MARKER)
     try:
         text = marker.read_bytes()
@@ -77,10 +93,13 @@ def marked(folder: str | Path) -> FolderRecord | None:
         return None
     from pydantic import ValidationError
 
-    from sqlanon.model.record import FolderRecord, facts_of
+    from sqlanon.model.record import FolderRecord, LinkedRecord, facts_of
 
+    facts = facts_of(text)
     try:
-        return FolderRecord.model_validate(facts_of(text).get("folder"))
+        if "linked" in facts:
+            return LinkedRecord.model_validate(facts["linked"])
+        return FolderRecord.model_validate(facts.get("folder"))
     except (ValidationError, RecursionError):
         raise EngineError(
             f"{marker} was not written by sqlanon, or was changed since, so the types of its columns are unknown; "
@@ -92,7 +111,7 @@ def marked(folder: str | Path) -> FolderRecord | None:
 def is_whole(folder: Path) -> bool:
     """Return whether a folder is a complete release, without any other file."""
     try:
-        layout = marked(folder)
+        layout = layout_in(folder)
     except EngineError as error:
         if error.refusal is Refusal.LACKING:
             raise

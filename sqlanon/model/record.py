@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import ConfigDict, Field, ValidationError, model_validator
@@ -216,6 +216,49 @@ class FolderRecord(Part):
         return self
 
 
+class LinkedRowsRecord(Part):
+    """The counts of a table's rows: of the source, and of those that are not released, by the reason."""
+
+    source: Count
+    released: Count
+    orphans: Count = 0  # they belong to no row of the parent
+    cut: Count = 0  # beyond the maximum number of a person
+    suppressed: Count = 0  # of persons who are not released
+    hidden: Count = 0  # of persons who are
+
+
+class LinkedTableRecord(Part):
+    """One of several tables of a release: its place among them, its rows, its columns and the hashes of its content."""
+
+    parent: str | None = None
+    key: str | None = None
+    row_key: str | None = None
+    rows: LinkedRowsRecord
+    node: dict[str, Level] | None = None  # levels by column; None if rows have several
+    columns: dict[str, str] = Field(default_factory=dict)  # types by name, in order
+    content: ContentRecord | None = None
+
+
+class LinkedRecord(Part):
+    """The tables of a release of several, that of persons first, and the files of a folder that has them."""
+
+    tables: Annotated[dict[str, LinkedTableRecord], Field(min_length=1)]
+    files: Listing | None = None
+
+    def written(
+        self,
+        columns: Mapping[str, dict[str, str]],
+        contents: Mapping[str, ContentRecord],
+        files: Listing | None = None,
+    ) -> LinkedRecord:
+        """Return the record of the tables as they were written, by the same names."""
+        tables = {
+            name: each.model_copy(update={"columns": columns[name], "content": contents[name]})
+            for name, each in self.tables.items()
+        }
+        return LinkedRecord(tables=tables, files=files)
+
+
 class Record(Part):
     """The record of a release, or of another table or file that this package has written.
 
@@ -239,6 +282,7 @@ class Record(Part):
         tables: the companion tables of the release, by kind.
         content: the hashes of the output; a folder has them in ``folder``.
         folder: the files of a folder.
+        linked: the tables of a release of several.
         record_sha256: the hash of all other fields.
     """
 
@@ -266,6 +310,7 @@ class Record(Part):
     tables: dict[str, TableRecord] = Field(default_factory=dict)
     content: ContentRecord | None = None
     folder: FolderRecord | None = None
+    linked: LinkedRecord | None = None
     record_sha256: str | None = None
 
     @classmethod
@@ -295,9 +340,9 @@ class Record(Part):
         """The hash of the document without its own hash."""
         return sha256_of_json(self.model_dump(mode="json", exclude={"record_sha256"}))
 
-    def sealed(self, content: ContentRecord | FolderRecord) -> Record:
+    def sealed(self, content: ContentRecord | FolderRecord | LinkedRecord) -> Record:
         """Return the record with the hashes of the output, and its own hash."""
-        name = "content" if isinstance(content, ContentRecord) else "folder"
+        name = {ContentRecord: "content", FolderRecord: "folder", LinkedRecord: "linked"}[type(content)]
         record = self.model_copy(update={name: content, "record_sha256": None})
         return record.model_copy(update={"record_sha256": record.sha256})
 

@@ -61,7 +61,7 @@ class FolderTarget(StagedTarget):
             yield
             with cannot_be_written(self.final, "publish"):
                 marker = self.path / MARKER
-                marker.write_text(f"{self.sealed(self.finished())}\n", encoding="utf-8")
+                marker.write_text(f"{self.marker_text()}\n", encoding="utf-8")
                 flush(marker)
                 flush(self.path)
                 publish(self.path, self.final, replace=bool(self.replace))
@@ -181,22 +181,29 @@ class FolderTarget(StagedTarget):
         self.record = record
         return ContentRecord()
 
+    def marker_text(self) -> str:
+        return self.sealed(self.finished())
+
     def sealed(self, layout: FolderRecord) -> str:
         assert self.record is not None
         return self.record.sealed(layout).text
 
     def finished(self) -> FolderRecord:
-        for path in list(files_below(self.path)):
-            flush(path.rename(path.with_name(path.name.removesuffix(STAGED_SUFFIX) + FILE_SUFFIX)))
-        for place, _, _ in os.walk(self.path, topdown=False):
-            flush(Path(place))
-        sizes = sizes_in(self.path)
+        sizes = self.named()
         return FolderRecord(
             columns=self.columns,
             partition_by=self.into.partition_by,
             files=listing(sizes),
             files_sha256=tuple(hashes(self.path, sizes)),
         )
+
+    def named(self) -> dict[str, int]:
+        """Give the files the names for readers, and return their bytes by relative name."""
+        for path in list(files_below(self.path)):
+            flush(path.rename(path.with_name(path.name.removesuffix(STAGED_SUFFIX) + FILE_SUFFIX)))
+        for place, _, _ in os.walk(self.path, topdown=False):
+            flush(Path(place))
+        return sizes_in(self.path)
 
     def refuse_changed(self) -> None:
         if self.far is not None and self.engine.far is not None:

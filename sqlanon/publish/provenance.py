@@ -16,6 +16,7 @@ from typing import Any
 
 from sqlanon.engines.csv_notes import sha256_of
 from sqlanon.model.labels import LabelsRecord
+from sqlanon.model.policy.linked_policy import LinkedPolicy
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import PopulationModel
 from sqlanon.model.record import (
@@ -23,6 +24,8 @@ from sqlanon.model.record import (
     BoundRecord,
     CompanionRecord,
     Inputs,
+    LinkedRecord,
+    LinkedTableRecord,
     PartitionRecord,
     PolicyFile,
     PromiseRecord,
@@ -77,7 +80,20 @@ def attained_bounds(policy: Policy, attained: Sequence[float | None]) -> list[Bo
     ]
 
 
-def record_by(policy: Policy, **facts: object) -> Record:
+def linked_release_record(
+    policy: LinkedPolicy, taxonomy_sha256: Mapping[str, str], tables: Mapping[str, LinkedTableRecord], **facts: object
+) -> Record:
+    """Return the record of a release of several tables, to be sealed with what was written of each.
+
+    Args:
+        taxonomy_sha256: by quasi-identifier with its table.
+        tables: the released tables, that of persons first.
+        facts: further parts of the record, such as its report.
+    """
+    return record_by(policy, taxonomy_sha256=dict(taxonomy_sha256), linked=LinkedRecord(tables=dict(tables)), **facts)
+
+
+def record_by(policy: Policy | LinkedPolicy, **facts: object) -> Record:
     """Return the record of what a policy made: the policy, its hash, and the facts, without absolute paths.
 
     ``policy_files`` lists the names that replace them, each with the SHA-256 of the file's content, or None for a glob,
@@ -116,16 +132,19 @@ ABSOLUTE = re.compile(r"(?:file:|~|/|[A-Za-z]:[/\\])", re.IGNORECASE)  # start o
 QUOTED = re.compile(r"""(['"])((?:file:|~|/|[A-Za-z]:[/\\])(?:(?!\1).)*)\1""", re.IGNORECASE)  # such a path in a query
 
 
-def promise_of(policy: Policy, guarantee: Guarantee) -> PromiseRecord:
+def promise_of(policy: Policy | LinkedPolicy, guarantee: Guarantee) -> PromiseRecord:
     facts = guarantee.model_dump(mode="json", include=set(PromiseRecord.model_fields))
     return PromiseRecord.model_validate(_named(facts, sorted(_paths(policy), key=len, reverse=True)))
 
 
-def _paths(policy: Policy) -> Iterator[str]:
+def _paths(policy: Policy | LinkedPolicy) -> Iterator[str]:
     """Yield the absolute paths in a policy, also in queries; relative ones reveal nothing about the machine."""
-    for rule in policy.taxonomies.values():
-        if isinstance(rule, FileOfTaxonomy) and ABSOLUTE.match(rule.file):
-            yield rule.file
+    for part in policy.tables.values() if isinstance(policy, LinkedPolicy) else (policy,):
+        for rule in part.taxonomies.values():
+            if isinstance(rule, FileOfTaxonomy) and ABSOLUTE.match(rule.file):
+                yield rule.file
+    if isinstance(policy, LinkedPolicy):
+        return
     yield from (each.release for each in policy.held_with if ABSOLUTE.match(each.release))
     for model in policy.privacy:
         if isinstance(model, PopulationModel):

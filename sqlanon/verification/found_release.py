@@ -18,6 +18,7 @@ from sqlanon.errors import EngineError, PolicyError
 from sqlanon.model.destination import Destination
 from sqlanon.model.labels import ClassesRecord, LabelsRecord
 from sqlanon.model.names import PARQUET_SUFFIXES
+from sqlanon.model.policy.linked_policy import LinkedPolicy
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import ContentRecord, Record, RecordError, RowsRecord, readable_record
 from sqlanon.model.taxonomy.hierarchies import note_path
@@ -117,7 +118,7 @@ def _recorded(
     *,
     without_provenance: bool,
 ) -> FoundRelease:
-    changes = (*changes, *dict.fromkeys(change for note in notes for change in _changes_of_record(note)))
+    changes = (*changes, *dict.fromkeys(change for note in notes for change in changes_of_record(note)))
     try:
         parsed = [Record.parse(note) for note in notes]
     except RecordError:
@@ -178,7 +179,7 @@ def _missing(records: Sequence[Record], record: Record | None, parts: int) -> It
         )
 
 
-def _changes_of_record(note: str | None) -> Iterator[str]:
+def changes_of_record(note: str | None) -> Iterator[str]:
     """Yield how a record differs from what sqlanon wrote; nothing for a foreign note."""
     try:
         record = Record.parse(note)
@@ -194,7 +195,8 @@ def _changes_of_record(note: str | None) -> Iterator[str]:
     # Records omit file paths, so a policy with files cannot be hashed again.
     if record.policy is not None and not record.policy_files:
         try:
-            digest = Policy(**record.policy.as_json).sha256()
+            fields = record.policy.as_json
+            digest = (LinkedPolicy if "tables" in fields else Policy)(**fields).sha256()
         except (PolicyError, ValidationError, TypeError):
             digest = None
         if digest != record.policy_sha256:
@@ -205,7 +207,7 @@ def _changes_of_content(engine: Engine, source: ResolvedSource, notes: Sequence[
     if not source.files:
         for record in filter(None, map(readable_record, notes)):
             assert isinstance(source.relation, exp.Table)
-            yield from _changes_of_table(engine, source.relation, record.content)
+            yield from changes_of_table(engine, source.relation, record.content)
         return
     pairs = [(Path(file), note) for file, note in zip(source.files, notes, strict=True)]
     of_files = [set(_changes_of_file(path, note)) for path, note in pairs]
@@ -214,7 +216,7 @@ def _changes_of_content(engine: Engine, source: ResolvedSource, notes: Sequence[
         yield sentence if len(of_files) == 1 else f"of {count:,} of its files: {sentence}"
 
 
-def _changes_of_table(engine: Engine, table: exp.Table, written: ContentRecord | None) -> Iterator[str]:
+def changes_of_table(engine: Engine, table: exp.Table, written: ContentRecord | None) -> Iterator[str]:
     yield from _other_content(written, content_of_table(engine, table))
     yield from engine.additions(table)
     found = engine.find(table)
@@ -240,8 +242,8 @@ def _changes_of_companion(engine: Engine, found: Stored, written: ContentRecord)
     record = readable_record(found.comment)
     if record is None or record.companion is None:
         yield "it has no provenance"
-    yield from _changes_of_record(found.comment)
-    yield from _changes_of_table(engine, found.table, written)
+    yield from changes_of_record(found.comment)
+    yield from changes_of_table(engine, found.table, written)
 
 
 def _changes_of_file(path: Path, note: str | None) -> Iterator[str]:

@@ -20,7 +20,7 @@ from sqlanon.engines.paths import is_glob, log_of
 from sqlanon.engines.relations import Database, ResolvedSource, Stored
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.destination import refuse_file_like
-from sqlanon.model.names import SOURCE_SUFFIXES, dataset_of_table, folded
+from sqlanon.model.names import MAIN, SOURCE_SUFFIXES, dataset_of_table, folded, parts_of
 from sqlanon.model.policy_value import did_you_mean
 from sqlanon.queries.kit.macros import SCHEMA
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select, string
@@ -66,8 +66,10 @@ def at_places(rows: Rows, places: Sequence[Place]) -> list[Stored | None]:
     return [Stored(_table(*there[key][:3]), *there[key][3:]) if key in there else None for key in wanted]
 
 
-def place_new(rows: Rows, name: str) -> exp.Table:
+def place_new(rows: Rows, name: str | exp.Table) -> exp.Table:
     """Place a new table in the existing schema or database that its name spells, else in the current one."""
+    if isinstance(name, exp.Table):
+        return name
     catalog, schema = current_place(rows)
     schemas = {(row[0], row[1]) for row in rows(query_text("engines", "list_schemas"), ())}
     match name.split("."):
@@ -80,6 +82,35 @@ def place_new(rows: Rows, name: str) -> exp.Table:
         case _:
             refuse_file_like(name)
             return _table(catalog, schema, name)
+
+
+def place_schema(rows: Rows, name: str) -> exp.Table:
+    """Find the schema with exactly this name, or that it spells, perhaps with a database, else place a new one."""
+    here, _ = current_place(rows)
+    known = {
+        (folded(row[0]), folded(row[1])): (row[0], row[1]) for row in rows(query_text("engines", "list_schemas"), ())
+    }
+    parts = parts_of(name)
+    spelled = {1: (here, *parts), 2: (*parts,)}.get(len(parts), (name, name))
+    for catalog, schema in ((here, name), spelled, (name, MAIN)):
+        if (folded(catalog), folded(schema)) in known:
+            return _schema(*known[folded(catalog), folded(schema)])
+    catalog, schema = spelled
+    attached = [database.name for database in databases(rows) if folded(database.name) == folded(catalog)]
+    if not attached or not schema.strip():
+        raise EngineError(
+            f'"{name}" is not the name of a schema: give one, perhaps with its database, as "database.schema"',
+            step="target",
+        )
+    return _schema(attached[0], schema)
+
+
+def relations_in(rows: Rows, schema: exp.Table) -> list[Stored]:
+    """List the tables and views of a schema by name."""
+    place = folded(schema.catalog), folded(schema.db)
+    listed = rows(query_text("engines", "list_relations"), ())
+    names = sorted(name for name, *parts in listed if tuple(map(folded, parts)) == place)
+    return [*filter(None, at_places(rows, [(schema.catalog, schema.db, name) for name in names]))]
 
 
 def dataset_of(found: Stored, warehouse: str) -> str | None:
@@ -165,6 +196,10 @@ def _of_parts(named: exp.Table, here: tuple[str, str]) -> list[Place]:
 
 def _table(catalog: str, schema: str, name: str) -> exp.Table:
     return exp.Table(this=identifier(name), db=identifier(schema), catalog=identifier(catalog))
+
+
+def _schema(catalog: str, schema: str) -> exp.Table:
+    return exp.Table(db=identifier(schema), catalog=identifier(catalog))
 
 
 Execute = Callable[[exp.Expr, str], None]  # runs a statement for a purpose

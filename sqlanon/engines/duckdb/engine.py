@@ -21,7 +21,7 @@ from sqlanon.engines.frames import is_frame
 from sqlanon.engines.relations import Database, Origins, ResolvedSource, Source, Stored, place_of
 from sqlanon.errors import EngineError, TargetError
 from sqlanon.model.destination import kind_elsewhere
-from sqlanon.model.names import folded
+from sqlanon.model.names import folded, table_named
 from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import SCHEMAS, install_statements, schema_statements
 from sqlanon.queries.kit.nodes import DIALECT, select, string
@@ -75,6 +75,18 @@ class Engine(Writer):
     def find_all(self, *tables: exp.Table) -> list[Stored | None]:
         """Find tables or views by fully qualified names in one query; None for each missing one."""
         return catalog.at_places(self.rows, [*map(place_of, tables)])
+
+    def place_schema(self, name: str) -> exp.Table:
+        """Return the schema that a name spells, perhaps a new one, as a table without a name."""
+        return catalog.place_schema(self.rows, name)
+
+    def relations_in(self, schema: exp.Table) -> list[Stored]:
+        """List the tables and views of a schema by name."""
+        return catalog.relations_in(self.rows, schema)
+
+    def make_schema(self, schema: exp.Table) -> None:
+        """Make a schema unless it is there."""
+        self.execute(exp.Create(this=schema.copy(), kind="SCHEMA", exists=True), "write the release")
 
     def resolve(self, source: Source, *, restricted: bool = False, here: bool = False) -> ResolvedSource:
         """Resolve a table, path, glob, folder, query or frame.
@@ -201,11 +213,12 @@ class Engine(Writer):
         """Close the connection unless it was lent."""
         self._opened.close()
 
-    def refuse_target(self, target: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
+    def refuse_target(self, place: str | exp.Table, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
         """Return the table to write; refuse one that must not be replaced, such as a source (``read``, by role)."""
+        target = place if isinstance(place, str) else table_named((place.db, place.name))
         self._refuse_read_only(f'write the table "{target}"')
-        found = catalog.find(self.rows, target)
-        table = catalog.place_new(self.rows, target) if found is None else found.table
+        found = self.find(place)
+        table = catalog.place_new(self.rows, place) if found is None else found.table
         if (schema := table.db.lower()) in SCHEMAS:
             raise EngineError(f'schema "{schema}" is reserved; write the release to another', step="target")
         if found is None:

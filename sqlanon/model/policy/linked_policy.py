@@ -29,6 +29,9 @@ COLUMNS = (
 """The fields that name columns."""
 
 
+CAP = ("at_most", "above", "order")  # the fields of the maximum number of rows of a person
+
+
 class TableRoles(PolicyValue):
     """The roles of the columns of one of several linked tables, and its place among them.
 
@@ -183,8 +186,24 @@ class LinkedPolicy(PolicyValue):
             method=FullDomain(),
         )
 
+    def as_recorded(self) -> dict[str, Any]:
+        """Return its fields as JSON, without caps, which would say that nobody has more rows than that."""
+        fields: dict[str, Any] = self.model_dump(mode="json")
+        for roles in fields["tables"].values():
+            for name in CAP:
+                del roles[name]
+        return fields
+
     def sha256(self) -> str:
-        return hashlib.sha256(json.dumps(self.model_dump(mode="json"), sort_keys=True).encode()).hexdigest()
+        """Return a hash of the recorded policy, independent of unset fields of later versions, and of CSV settings."""
+        unsaid = {"csv"} | ({"timezone"} if self.timezone == UTC else set())
+        fields = {name: value for name, value in self.as_recorded().items() if name not in unsaid}
+        fields["tables"] = {table: _said(roles) for table, roles in fields["tables"].items()}
+        return hashlib.sha256(json.dumps(_said(fields), sort_keys=True).encode()).hexdigest()
+
+
+def _said(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value not in (None, {}, [])}
 
 
 def qualified(table: str, column: str) -> str:

@@ -1,0 +1,275 @@
+"""Targets of several tables, published in one step: a folder with a file per table, or a schema of the warehouse."""
+
+from __future__ import annotations
+
+import unicodedata
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlglot import exp
+
+from sqlanon.engines.csv_notes import sha256_of
+from sqlanon.engines.duckdb import Engine
+from sqlanon.engines.paths import escaped, listing
+from sqlanon.engines.relations import Files, ResolvedSource, Stored
+from sqlanon.errors import EngineError, TargetError
+from sqlanon.model.destination import FILE_SUFFIX, FORMATS, Destination, Replace, destination
+from sqlanon.model.names import GLOB_CHARACTERS, enumerated, folded, in_quotes, is_possible, table_named
+from sqlanon.model.record import CompanionRecord, ContentRecord, Record, readable_record
+from sqlanon.publish.folders import STAGED_SUFFIX, FolderTarget
+from sqlanon.publish.provenance import new_record
+from sqlanon.publish.targets import TableTarget, content_of_table
+from sqlanon.queries.kit.nodes import drop_table, identifier
+
+MAX_FILE_NAME_BYTES = 255  # of file systems
+
+NOT_YET = "a release of several tables goes to a folder, whose name ends in a slash, or to a schema of the warehouse"
+
+
+class LinkedTarget(ABC):
+    """A target of several tables. All of them appear at the end of its block, or none.
+
+    Attributes:
+        name: as the user gave it.
+        notes: on what was written, for the report.
+    """
+
+    notes: tuple[str, ...] = ()
+
+    def __init__(self, name: str, tables: Sequence[str]) -> None:
+        self.name = name
+        self.tables = tuple(tables)
+
+    @abstractmethod
+    def write(self, table: str, query: exp.Query) -> ResolvedSource:
+        """Write the rows of a table in the order of a query, and return them as a source to verify."""
+
+    @abstractmethod
+    def add_record(self, record: Record) -> None:
+        """Add the record of the release, whose ``linked`` part lists the tables, once all of them are written.
+
+        It is sealed with the columns and the hashes of each.
+        """
+
+
+def linked_destination(place: str | Path) -> Destination:
+    """Return the folder, or the schema as a table's name, that a user names; a TargetError for anything else."""
+    if isinstance(place, Path) and place.suffix.lower() not in FORMATS:
+        place = f"{place}/"
+    found = destination(place)
+    if found.kind not in ("folder", "table"):
+        kind = "in object stores" if found.kind == "store" else f"of a {found.kind}"
+        what = (
+            f"{found.name} is one file" if found.kind == "file" else f"releases {kind} are not for several tables yet"
+        )
+        raise TargetError(f"{what}: {NOT_YET}", step="target")
+    return found
+
+
+# More than six parameters: the target of target_for, and its tables.
+@contextmanager
+def linked_target(
+    engine: Engine,
+    into: str | Path,
+    tables: Sequence[str],
+    read: Mapping[str, ResolvedSource],
+    *,
+    replace: Replace,
+) -> Iterator[LinkedTarget]:
+    """Open the target of a release of several tables: a folder (a Path, or a name with a slash at its end) or a schema.
+
+    A folder appears as a whole if the block succeeds. Tables of a schema are written in the transaction that the block
+    opens around them and their record.
+
+    Args:
+        tables: that of persons first.
+        read: the inputs, by role, which the release may not replace.
+        replace: a folder is replaced if it holds nothing but a release; tables if they are ours, unless "anything".
+
+    Raises:
+        TargetError, EngineError: the place is not free or cannot be written, or the names of tables are impossible.
+    """
+    place = linked_destination(into)
+    if any(engine.is_far(source.relation) for source in read.values()):
+        raise EngineError("rows on a server are not for several tables yet: read them here", step="target")
+    if place.kind == "table":
+        schema = LinkedSchema(engine, place.name, tables, read, replace)
+        yield schema
+        return
+    _refuse_names([*_impossible_files(tables)])
+    files = TablesFolder(engine, place, read, replace)
+    with files.opened():
+        yield LinkedFolder(files, tables)
+
+
+class TablesFolder(FolderTarget):
+    """A folder with a Parquet file per table, named by it."""
+
+    def __init__(self, engine: Engine, into: Destination, read: Mapping[str, ResolvedSource], replace: Replace) -> None:
+        super().__init__(engine, into, read, replace)
+        self.types: dict[str, dict[str, str]] = {}  # by table
+
+    def write_table(self, table: str, query: exp.Query) -> ResolvedSource:
+        path = self.path / f"{table}{STAGED_SUFFIX}"
+        query, columns = self.with_columns(query)
+        self.engine.write_parquet(path, query, columns, streamed=True)
+        self.types[table] = {found.name: found.type for found in columns}
+        written = self.engine.read_files(Files(escaped(path), columns=self.types[table]))
+        self.engine.refuse_altered_parquet(query, written, columns)
+        return ResolvedSource(written, f"Parquet file {file_of(table)} of {self.name}")
+
+    def marker_text(self) -> str:
+        assert self.record is not None and self.record.linked is not None
+        sizes = self.named()
+        contents = {table: ContentRecord(file_sha256=sha256_of(self.path / file_of(table))) for table in self.types}
+        return self.record.sealed(self.record.linked.written(self.types, contents, listing(sizes))).text
+
+
+class LinkedFolder(LinkedTarget):
+    def __init__(self, files: TablesFolder, tables: Sequence[str]) -> None:
+        super().__init__(files.name, tables)
+        self.files = files
+
+    def write(self, table: str, query: exp.Query) -> ResolvedSource:
+        return self.files.write_table(table, query)
+
+    def add_record(self, record: Record) -> None:
+        self.files.add_record(record)
+
+
+def file_of(table: str) -> str:
+    return f"{table}{FILE_SUFFIX}"
+
+
+class TableOfSchema(TableTarget):
+    def __init__(self, engine: Engine, place: exp.Table, read: Mapping[str, ResolvedSource], replace: Replace) -> None:
+        super().__init__(engine, Destination(table_named((place.db, place.name)), "table"), read, replace)
+        self._place = place
+
+    @property
+    def place(self) -> exp.Table:
+        return self._place
+
+    def comment(self, record: Record) -> None:
+        self._refuse_changed_sources()
+        self.engine.comment_table(self.table, record.text)
+
+
+class LinkedSchema(LinkedTarget):
+    """Tables of a schema, which is made if it is not there; other tables of it stay.
+
+    The table of persons has the record as its comment, each other one the record of a companion.
+    """
+
+    def __init__(
+        self, engine: Engine, name: str, tables: Sequence[str], read: Mapping[str, ResolvedSource], replace: Replace
+    ) -> None:
+        super().__init__(name, tables)
+        self.engine = engine
+        self.replace = replace
+        self.schema = engine.place_schema(name)
+        _refuse_names([*_equal_names(tables, folded)])
+        places = {table: table_in(self.schema, table) for table in tables}
+        self.targets = {table: TableOfSchema(engine, place, read, replace) for table, place in places.items()}
+        self.is_begun = False
+        self._refuse_taken()
+
+    def write(self, table: str, query: exp.Query) -> ResolvedSource:
+        if not self.is_begun:
+            self.engine.make_schema(self.schema)
+            for found in self._left_over():
+                self.engine.execute(drop_table(found.table), "replace the release")
+            self.is_begun = True
+        return self.targets[table].write(query)
+
+    def add_record(self, record: Record) -> None:
+        assert record.linked is not None
+        tables = {table: target.table for table, target in self.targets.items()}
+        contents = {table: content_of_table(self.engine, each) for table, each in tables.items()}
+        types = {
+            table: {found.name: found.type for found in self.engine.describe(each)} for table, each in tables.items()
+        }
+        root, *others = self.tables
+        for table in others:
+            companion = CompanionRecord(name=table, release=root)
+            beside = new_record(policy=record.policy, policy_sha256=record.policy_sha256, companion=companion)
+            self.targets[table].comment(beside.sealed(contents[table]))
+        self.targets[root].comment(record.sealed(record.linked.written(types, contents)))
+
+    def _refuse_taken(self) -> None:
+        problems: list[EngineError] = []
+        for target in self.targets.values():
+            try:
+                target.refuse_others()
+            except EngineError as error:
+                problems.append(error)
+        if len(problems) > 1:
+            raise TargetError("; ".join(dict.fromkeys(map(str, problems))), step="target")
+        if problems:
+            raise problems[0]
+        [*self._left_over()]  # refuses tables of other releases
+
+    def _left_over(self) -> Iterator[Stored]:
+        """Yield the other tables of the release that is replaced, whose keys would join with new rows."""
+        written = {*map(folded, self.tables)}
+        found = self.engine.relations_in(self.schema) if self.replace else []
+        roots = {folded(each.table.name): root_of(each) for each in found}
+        for each in found:
+            name, root = folded(each.table.name), roots[folded(each.table.name)]
+            if root is None:
+                continue
+            if name not in written and root in written:
+                yield each
+            elif name in written and root not in written and root in roots and self.replace != "anything":
+                raise TargetError(
+                    f'the table "{each.table.name}" is of the release with "{root}", which would lose it: name another '
+                    f"schema, or drop the tables of that release",
+                    step="target",
+                )
+
+
+def table_in(schema: exp.Table, name: str) -> exp.Table:
+    place = schema.copy()
+    place.set("this", identifier(name))
+    return place
+
+
+def root_of(found: Stored) -> str | None:
+    """Return the table of persons that a table of a release of several belongs to, in lower case; None for others."""
+    record = readable_record(found.comment)
+    if record is None or (record.linked is None and record.companion is None):
+        return None
+    return folded(found.table.name if record.companion is None else record.companion.release)
+
+
+def _refuse_names(problems: Sequence[str]) -> None:
+    if problems:
+        raise TargetError("; ".join(problems), step="target")
+
+
+def _impossible_files(tables: Sequence[str]) -> Iterator[str]:
+    for table in tables:
+        if reason := _why_no_file(table):
+            yield f"the table {in_quotes(table)} cannot be a file of the folder: {reason}"
+    yield from _equal_names(tables, lambda name: unicodedata.normalize("NFC", name).casefold())
+
+
+def _why_no_file(table: str) -> str | None:
+    reasons = {
+        "its name has no sign": not table.strip(),
+        "its name has a slash": "/" in table or "\\" in table,
+        "its name has a NUL, or half of a character": not is_possible(table),
+        "files with a dot at the start of their names are hidden": table.startswith("."),
+        "its name has *, ? or [, which are wildcards in paths": bool(GLOB_CHARACTERS.intersection(table)),
+        "its name is too long": len(file_of(table).encode(errors="replace")) > MAX_FILE_NAME_BYTES,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def _equal_names(tables: Sequence[str], alike: Callable[[str], str]) -> Iterator[str]:
+    times = Counter(map(alike, tables))
+    if repeated := [in_quotes(table) for table in tables if times[alike(table)] > 1]:
+        yield f"the tables {enumerated(repeated)} differ at most in the case of their names: rename one"

@@ -1,0 +1,113 @@
+-- Linked tables as they are, joined by their keys: what somebody may know of persons, and how many it fits. The rows of a table
+-- have numbers that no other table has (id), and so have their labels with those of the rows above them (label).
+-- :source (id INTEGER, person INTEGER, sex VARCHAR)
+-- :row_key id
+-- :key person
+-- :labels [sex]
+-- :sensitive [sex]
+-- :tables 2
+-- :number 1
+-- :rows (id BIGINT, key VARCHAR, above BIGINT, person BIGINT, class BIGINT, path BIGINT[], label BIGINT, sensitive STRUCT(v VARCHAR))
+
+-- name: persons
+-- persons with numbers for their labels
+WITH anon_rows AS (
+    SELECT
+        row_number() OVER () * :tables AS id,
+        anon.text_of(anon_source.:row_key) AS key,
+        row(anon_source.:sensitive) AS sensitive,
+        row(anon_source.:labels) AS anon_label
+    FROM :source AS anon_source
+)
+SELECT
+    id,
+    key,
+    id AS above,
+    id AS person,
+    anon_number * :tables AS class,
+    [id] AS path,
+    anon_number * :tables AS label,
+    sensitive
+FROM anon_helpers.numbered_rows('anon_rows');
+
+-- name: rows_below
+-- rows of persons with numbers for their labels
+-- Rows that belong to no row of the parent are left out.
+WITH anon_rows AS (
+    SELECT
+        row_number() OVER () * :tables + :number AS id,
+        anon.text_of(anon_source.:row_key) AS key,
+        anon_above.id AS above,
+        anon_above.person,
+        anon_above.class,
+        anon_above.path AS anon_path,
+        row(anon_source.:sensitive) AS sensitive,
+        row(anon_above.label, anon_source.:labels) AS anon_label
+    FROM :source AS anon_source
+    INNER JOIN :rows AS anon_above ON anon.text_of(anon_source.:key) = anon_above.key
+)
+SELECT
+    id,
+    key,
+    above,
+    person,
+    class,
+    list_append(anon_path, id) AS path,
+    anon_number * :tables + :number AS label,
+    sensitive
+FROM anon_helpers.numbered_rows('anon_rows');
+
+-- name: facts
+-- facts that somebody may know of a person
+-- A row for each label below each row above it, as anon_helpers.known_patterns takes them. A path has the numbers of the rows
+-- from the person to the fact.
+-- :depths 2
+SELECT
+    any_value(person) AS anon_person,
+    any_value(class) AS anon_class,
+    any_value(anon_depth) AS anon_depth,
+    path[anon_depth + 1] AS anon_above,
+    label * :depths + anon_depth AS anon_label,
+    min(path[anon_depth + 2]) AS anon_first,
+    max(path[anon_depth + 2]) AS anon_last
+FROM (SELECT person, class, path, label, unnest(range(len(path) - 1)) AS anon_depth FROM :rows AS anon_rows) AS anon_facts
+GROUP BY path[anon_depth + 1], label * :depths + anon_depth;
+
+-- name: everybody
+-- the classes of persons
+SELECT id AS anon_person, class AS anon_class FROM :rows AS anon_rows;
+
+-- name: counted
+-- persons with the numbers of their rows
+-- :persons (id BIGINT, class BIGINT)
+SELECT anon_persons.class, list_sort(list((anon_counted.number, anon_counted.row_count))) AS tree
+FROM :persons AS anon_persons
+LEFT JOIN (
+    SELECT person, id % :tables AS number, count(*) AS row_count
+    FROM :rows AS anon_rows
+    GROUP BY person, id % :tables
+) AS anon_counted ON anon_counted.person = anon_persons.id
+GROUP BY anon_persons.id, anon_persons.class;
+
+-- name: classes
+-- classes of persons
+-- Persons who are alike, and those of classes of fewer than k.
+-- :alike (class BIGINT, tree STRUCT(v BIGINT))
+-- :k 5
+SELECT
+    min(anon_persons) AS k,
+    count(*) AS class_count,
+    count(*) FILTER (WHERE anon_persons = 1) AS unique_persons,
+    CAST(coalesce(sum(anon_persons) FILTER (WHERE anon_persons < :k), 0) AS BIGINT) AS persons_below
+FROM (SELECT count(*) AS anon_persons FROM :alike AS anon_alike GROUP BY class, tree) AS anon_classes;
+
+-- name: keys
+-- keys of the rows of a table
+SELECT
+    count(*) AS row_count,
+    count(*) - count(anon_source.:row_key) AS null_keys,
+    count(anon_source.:row_key) - count(DISTINCT anon.text_of(anon_source.:row_key)) AS repeated_keys,
+    count(DISTINCT TRY_CAST(anon.text_of(anon_source.:row_key) AS BIGINT)) FILTER (
+        WHERE TRY_CAST(anon.text_of(anon_source.:row_key) AS BIGINT) BETWEEN 1 AND (SELECT count(*) FROM :source AS anon_all)
+    ) AS numbered_keys
+FROM :source AS anon_source;

@@ -1,0 +1,152 @@
+"""Measures of linked tables: persons and the rows that belong to them, joined by their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from sqlanon.model.release.measurement import Result
+from sqlanon.report.document import Part, Table, count, facts, notes, percent
+
+
+class PersonClasses(Result):
+    """Classes of persons who look alike.
+
+    Attributes:
+        k: persons of the smallest class; None without persons.
+        class_count: classes.
+        unique_persons: persons who are alone in their class.
+        persons_below: persons in classes of fewer than the policy's k.
+    """
+
+    k: int | None
+    class_count: int
+    unique_persons: int
+    persons_below: int
+
+
+class KnownPatterns(Result):
+    """What somebody may know of a person and a number of rows that the person has.
+
+    Attributes:
+        k: persons who have the rarest pattern.
+        patterns, unique_patterns: the combinations of labels that some person has, and those of one person.
+        persons_below: persons with a pattern that fewer than the policy's k have.
+    """
+
+    k: int
+    patterns: int
+    unique_patterns: int
+    persons_below: int
+
+
+class BrokenKeys(Result):
+    """Keys of a table that don't join rows as they should; all are 0 if they do.
+
+    Attributes:
+        null_keys: rows without a key of their own, where the table needs one.
+        repeated_keys: rows with a key that an earlier row has.
+        orphans: rows that belong to no row of the parent, also for a missing key.
+    """
+
+    null_keys: int = 0
+    repeated_keys: int = 0
+    orphans: int = 0
+
+    @property
+    def names_every_row(self) -> bool:
+        """Whether every row has a key of its own."""
+        return not self.null_keys and not self.repeated_keys
+
+
+class LinkedMeasurement(Result):
+    """What linked tables show of persons, as they are.
+
+    Attributes:
+        k: the number of persons that the policy asks for, which ``persons_below`` is about.
+        persons: rows of the table of persons.
+        rows: rows of each table.
+        broken: the keys of each table that don't join rows. Orphans belong to nobody and count nowhere below.
+        known: by the number of known rows, from 0 on, what somebody may know. A number that nobody has is missing, and
+            all are if rows of a table lack keys of their own.
+        trees: classes of persons by all of their rows; None if rows lack keys.
+        counts: classes of persons by the numbers of their rows in each table; None if rows lack keys.
+        shares: by column, such as ``"visits.diagnosis"``, the largest share of a class of trees with one value, for the
+            models that bound it.
+    """
+
+    k: int
+    persons: int
+    rows: dict[str, int]
+    broken: dict[str, BrokenKeys]
+    known: dict[int, KnownPatterns] = Field(default_factory=dict)
+    trees: PersonClasses | None = None
+    counts: PersonClasses | None = None
+    shares: dict[str, float] = Field(default_factory=dict)
+
+    @property
+    def heading(self) -> str:
+        return "Measures of linked tables"
+
+    def parts(self) -> Iterator[Part]:
+        yield facts((f"rows of {name}", count(rows)) for name, rows in self.rows.items())
+        yield self.knowledge()
+
+    def knowledge(self) -> Table:
+        """Show how many persons each kind of knowledge leaves."""
+        rows = [
+            (known_in_words(number), count(found.k), self._of_persons(found.persons_below))
+            for number, found in self.known.items()
+        ]
+        for words, classes in ((ALL_ROWS, self.trees), (ROW_COUNTS, self.counts)):
+            if classes is not None:
+                rows.append((words, count(classes.k), self._of_persons(classes.persons_below)))
+        return Table(("who knows", "finds at least", f"left with fewer than {self.k}"), rows, numbers=(1, 2))
+
+    def _of_persons(self, some: int) -> str:
+        return f"{count(some)} persons ({percent(some / self.persons if self.persons else None)})"
+
+
+ALL_ROWS = "all rows of a person"
+ROW_COUNTS = "how many rows a person has"
+
+
+def known_in_words(number: int) -> str:
+    return ("the person alone", "and one row", "and two rows")[number]
+
+
+class LinkedVerification(Result):
+    """The measurement of a release of several tables, and its shortfalls against its policy.
+
+    Attributes:
+        source: the release in words.
+        measurement: the measurement of what was written; None if tables are missing.
+        shortfalls: a sentence per requirement that is not met; empty if all are.
+        notes: comparisons with the provenance or the policy that were impossible.
+        not_covered: limits of the verification.
+        record_sha256: the hash of the record of the release; None without a record.
+    """
+
+    source: str
+    measurement: LinkedMeasurement | None
+    shortfalls: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    not_covered: tuple[str, ...] = ()
+    record_sha256: str | None = None
+
+    @property
+    def heading(self) -> str:
+        return f"Verification of {self.source}"
+
+    def parts(self) -> Iterator[Part]:
+        if self.measurement is not None:
+            yield from self.measurement.parts()
+        yield from notes("Falls short", self.shortfalls)
+        yield from notes("Notes", self.notes)
+        yield from notes("Not covered", self.not_covered)
+
+    @property
+    def met(self) -> bool:
+        """Whether the release meets its policy."""
+        return not self.shortfalls

@@ -1,0 +1,118 @@
+"""Measures of linked tables as they are: steps that join their rows, and the macros over these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import Relation, Step, column, names, number, select, string, subquery, union_all
+
+SQL = Queries("linked_measures")
+
+
+@dataclass(frozen=True)
+class LinkedTable:
+    """One of the tables: its rows, the columns that join them, and those with labels."""
+
+    relation: exp.Expr
+    parent: int | None  # the place of the parent, which is before
+    key: str | None
+    row_key: str | None
+    labels: tuple[str, ...]
+    sensitive: tuple[str, ...] = ()  # values whose shares are measured
+
+
+@dataclass(frozen=True)
+class JoinedTables:
+    """The tables, parents first, with their rows joined in temporary tables."""
+
+    tables: Sequence[LinkedTable]
+
+    def rows(self, place: int) -> Relation:
+        return Relation(f"anon_joined_{place}", "row")
+
+    def _trees(self, place: int, done: int) -> Relation:
+        return Relation(f"anon_trees_{place}_{done}", "row")
+
+    def join(self) -> list[Step]:
+        """Return the steps that make the rows of each table: their numbers, those of the rows above, and labels."""
+        return [self._joined(place, table) for place, table in enumerate(self.tables)]
+
+    def _joined(self, place: int, table: LinkedTable) -> Step:
+        key = exp.null() if table.row_key is None else column(table.row_key)
+        given = SQL.given(
+            source=table.relation,
+            row_key=key,
+            labels=_fields(table.labels),
+            sensitive=_fields(table.sensitive),
+            tables=len(self.tables),
+        )
+        if table.parent is None:
+            return given.step(self.rows(place), "persons")
+        below = given.given(rows=self.rows(table.parent), key=str(table.key), number=place)
+        return below.step(self.rows(place), "rows_below")
+
+    def known(self, upto: int, k: int) -> exp.Query:
+        """Select known_rows, k, pattern_count, unique_patterns and persons_below, as ``anon.known_rows`` does."""
+        facts = SQL.query("facts", rows=self._below(), depths=len(self.tables))
+        everybody = SQL.query("everybody", rows=self.rows(0))
+        given = subquery(everybody, "anon_everybody"), subquery(facts, "anon_listed")
+        return table_call("known_patterns", *given, number(upto), number(k))
+
+    def _below(self) -> exp.Subquery:
+        """The rows of all tables but that of persons."""
+        rows = [select([exp.Star()], self.rows(place).table) for place in range(1, len(self.tables))]
+        return subquery(union_all(rows), "anon_below")
+
+    def counts(self, k: int) -> exp.Query:
+        """Select k, class_count, unique_persons and persons_below by the numbers of rows in each table."""
+        found = SQL.query("counted", persons=self.rows(0), rows=self._below(), tables=len(self.tables))
+        return SQL.query("classes", alike=found, k=k)
+
+    def grow(self) -> list[Step]:
+        """Return the steps that add to each row the labels of all rows below it, from the leaves up."""
+        steps = []
+        for place in reversed(range(len(self.tables))):
+            children = self._children(place)
+            for done, child in enumerate(children):
+                parent = self.rows(place) if done == 0 else self._trees(place, done - 1)
+                grown, label = self._grown(child), "label" if done == 0 else "tree"
+                below = names([self._label(child)])
+                given = (parent.table, string("id"), names([label]), grown.table, string("above"), below)
+                call = table_call("trees", *given)
+                steps.append(Step(self._trees(place, done), call, "trees of rows"))
+        return steps
+
+    def trees(self, k: int) -> exp.Query:
+        """Select k, class_count, unique_persons and persons_below by all rows of a person."""
+        return SQL.query("classes", alike=self._grown(0), k=k)
+
+    def _children(self, place: int) -> list[int]:
+        return [child for child, table in enumerate(self.tables) if table.parent == place]
+
+    def _grown(self, place: int) -> Relation:
+        children = self._children(place)
+        return self._trees(place, len(children) - 1) if children else self.rows(place)
+
+    def _label(self, place: int) -> str:
+        return "tree" if self._children(place) else "label"
+
+
+def _fields(columns: Sequence[str]) -> list[exp.Expr]:
+    """Return the columns of a struct; one without fields does not exist."""
+    return [column(name) for name in columns] or [exp.true()]
+
+
+def keys(table: exp.Expr, row_key: str) -> exp.Query:
+    """Select one row: row_count, null_keys, repeated_keys, and numbered_keys, those of 1 to the number of rows."""
+    return SQL.query("keys", source=table, row_key=row_key)
+
+
+def broken_keys(parent: exp.Expr, row_key: str, child: exp.Expr, key: str) -> exp.Query:
+    """Call ``anon.broken_keys``."""
+    given = (parent.copy(), string(row_key), child.copy(), string(key))
+    return table_call("broken_keys", *given)

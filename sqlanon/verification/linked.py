@@ -1,0 +1,109 @@
+"""Measures of linked tables against a policy, joined by their keys as whoever has them would join them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sqlanon.engines.duckdb import Engine
+from sqlanon.engines.relations import ResolvedSource
+from sqlanon.model.policy.linked_policy import LinkedPolicy
+from sqlanon.model.release.linked import BrokenKeys, KnownPatterns, LinkedMeasurement, PersonClasses, known_in_words
+from sqlanon.queries import linked_measures as queries
+from sqlanon.queries.linked_measures import JoinedTables, LinkedTable
+
+MAX_KNOWN_ROWS = 2
+
+
+def measure_linked(
+    engine: Engine, tables: Mapping[str, ResolvedSource], policy: LinkedPolicy, *, upto: int = MAX_KNOWN_ROWS
+) -> LinkedMeasurement:
+    """Measure linked tables as they are, by their keys.
+
+    Args:
+        tables: all tables of the policy, released or not, with columns of their own names.
+        upto: the greatest number of known rows, 0 to 2.
+    """
+    rows, broken = _rows_and_keys(engine, tables, policy)
+    found = LinkedMeasurement(k=policy.k, persons=rows[policy.root], rows=rows, broken=broken)
+    if not all(each.names_every_row for each in broken.values()):
+        return found
+    joined = JoinedTables([_table(name, tables, policy) for name in policy.ordered])
+    with engine.scratch():
+        for step in joined.join():
+            engine.run(step)
+        known = {
+            row.pop("known_rows"): KnownPatterns(patterns=row.pop("pattern_count"), **row)
+            for row in engine.fetch(joined.known(upto, policy.k), "known rows")
+        }
+        counts = PersonClasses(**engine.fetch(joined.counts(policy.k), "numbers of rows")[0])
+        for step in joined.grow():
+            engine.run(step)
+        trees = PersonClasses(**engine.fetch(joined.trees(policy.k), "trees of persons")[0])
+    return found.model_copy(update={"known": dict(sorted(known.items())), "trees": trees, "counts": counts})
+
+
+def _table(name: str, tables: Mapping[str, ResolvedSource], policy: LinkedPolicy) -> LinkedTable:
+    roles = policy.tables[name]
+    return LinkedTable(
+        relation=tables[name].relation,
+        parent=None if roles.parent is None else policy.ordered.index(roles.parent),
+        key=roles.key,
+        row_key=roles.row_key,
+        labels=roles.quasi_identifiers,
+    )
+
+
+def _rows_and_keys(
+    engine: Engine, tables: Mapping[str, ResolvedSource], policy: LinkedPolicy
+) -> tuple[dict[str, int], dict[str, BrokenKeys]]:
+    """Count the rows of each table, and its keys that don't join them."""
+    rows, broken = {}, {}
+    for name in policy.ordered:
+        roles, relation = policy.tables[name], tables[name].relation
+        keys, orphans = {"null_keys": 0, "repeated_keys": 0}, 0
+        if roles.row_key is not None:
+            found = engine.fetch(queries.keys(relation, roles.row_key), "keys of rows")[0]
+            rows[name], keys = found["row_count"], {key: found[key] for key in keys}
+        if roles.parent is not None:
+            parent = policy.tables[roles.parent].row_key
+            call = queries.broken_keys(tables[roles.parent].relation, str(parent), relation, str(roles.key))
+            found = engine.fetch(call, "keys of rows above")[0]
+            rows[name], orphans = found["row_count"], found["null_keys"] + found["orphans"]
+        broken[name] = BrokenKeys(orphans=orphans, **keys)
+    return rows, broken
+
+
+def shortfalls_of_linked(measurement: LinkedMeasurement, policy: LinkedPolicy) -> list[str]:
+    """Return a sentence for each part of the promise that tables do not keep."""
+    return [*_broken(measurement), *_unprotected(measurement, policy)]
+
+
+def _broken(found: LinkedMeasurement) -> Iterator[str]:
+    for table, keys in found.broken.items():
+        if keys.null_keys:
+            yield f'of the table "{table}": {keys.null_keys:,} rows have no key'
+        if keys.repeated_keys:
+            yield f'of the table "{table}": {keys.repeated_keys:,} rows have the key of another row'
+        if keys.orphans:
+            yield f'of the table "{table}": {keys.orphans:,} rows belong to no row of its parent'
+
+
+def _unprotected(found: LinkedMeasurement, policy: LinkedPolicy) -> Iterator[str]:
+    k, model = policy.k, policy.known_rows
+    if model is None:
+        if found.trees is None:
+            yield "its trees cannot be counted: rows lack keys of their own"
+        elif found.trees.k is not None and found.trees.k < k:
+            yield (
+                f"who knows all rows of a person is left with {found.trees.k:,} at least, not {k:,}; "
+                f"{found.trees.persons_below:,} persons are left with fewer"
+            )
+    for number in range(0 if model is None else model.m + 1):
+        patterns = found.known.get(number)
+        if patterns is not None and patterns.k < k:
+            yield (
+                f"who knows {known_in_words(number)} is left with {patterns.k:,} persons at least, not {k:,}; "
+                f"{patterns.persons_below:,} persons are left with fewer"
+            )
+    if model is not None and found.trees is None:
+        yield "what known rows leave cannot be counted: rows lack keys of their own"

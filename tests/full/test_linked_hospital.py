@@ -21,12 +21,11 @@ def hospital() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def test_visits_and_persons_with_visits(hospital: duckdb.DuckDBPyConnection) -> None:
-    found = hospital.sql("SELECT count(*), count(DISTINCT patient_id), min(day), max(day) FROM visits").fetchone()
-    assert found is not None
-    assert found[:2] == (479_690, 83_073)
-    assert [str(day) for day in found[2:]] == ["2024-01-01", "2025-12-31"]
-    missing = hospital.sql("SELECT count(*) - count(COLUMNS(*)) FROM visits").fetchone()
-    assert missing == (0,) * 7
+    [found] = hospital.execute(
+        "SELECT count(*), count(DISTINCT patient_id), CAST(min(day) AS VARCHAR), CAST(max(day) AS VARCHAR) FROM visits"
+    ).fetchall()
+    assert found == (479_690, 83_073, "2024-01-01", "2025-12-31")
+    assert hospital.execute("SELECT count(*) - count(COLUMNS(*)) FROM visits").fetchall() == [(0,) * 7]
 
 
 def test_rows_that_go_at_the_best_node_for_one_known_row(hospital: duckdb.DuckDBPyConnection) -> None:
@@ -34,7 +33,7 @@ def test_rows_that_go_at_the_best_node_for_one_known_row(hospital: duckdb.DuckDB
     assert hospital.execute(MEASURES["rows left out"]).fetchall() == [(3, 34_719)]
 
 
-def test_the_policy_has_the_nodes_of_the_spec(hospital: duckdb.DuckDBPyConnection) -> None:
+def test_the_policy_has_the_columns_of_the_spec() -> None:
     policy = LinkedPolicy(**hospital_policy(5, limits={"patients": 0.01, "visits": 0.2}))
     assert policy.quasi_identifiers == (
         *(f"patients.{name}" for name in ("born", "sex", "zip", "insurance")),

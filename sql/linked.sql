@@ -102,3 +102,17 @@ SELECT
         ORDER BY anon_helpers.hmac_of_blocks(CAST($1 AS BLOB), CAST($2 AS BLOB), encode(anon.text_of(anon_row))) ASC
     ) AS anon_fresh
 FROM :shown;
+
+-- name: released_counts
+-- rows of a table that are released, and why others are not
+-- :rows (anon_row BIGINT, anon_person BIGINT, anon_is_cut BOOLEAN)
+-- :shown (anon_row BIGINT)
+-- :shown_persons (anon_row BIGINT)
+SELECT
+    count(anon_shown.anon_row) AS released,
+    count(*) FILTER (WHERE anon_persons.anon_row IS NULL) AS suppressed,
+    count(*) FILTER (WHERE anon_persons.anon_row IS NOT NULL AND anon_shown.anon_row IS NULL) AS hidden
+FROM :rows AS anon_rows
+LEFT JOIN :shown AS anon_shown ON anon_shown.anon_row = anon_rows.anon_row
+LEFT JOIN :shown_persons AS anon_persons ON anon_persons.anon_row = anon_rows.anon_person
+WHERE anon_rows.anon_person IS NOT NULL AND NOT anon_rows.anon_is_cut;

@@ -43,6 +43,11 @@ class LinkedTarget(ABC):
         self.name = name
         self.tables = tuple(tables)
 
+    @property
+    @abstractmethod
+    def places(self) -> dict[str, str]:
+        """The name of the file, or of the table with its schema, by table."""
+
     @abstractmethod
     def write(self, table: str, query: exp.Query) -> ResolvedSource:
         """Write the rows of a table in the order of a query, and return them as a source to verify."""
@@ -133,6 +138,10 @@ class LinkedFolder(LinkedTarget):
         super().__init__(files.name, tables)
         self.files = files
 
+    @property
+    def places(self) -> dict[str, str]:
+        return {table: f"{self.name}{file_of(table)}" for table in self.tables}
+
     def write(self, table: str, query: exp.Query) -> ResolvedSource:
         return self.files.write_table(table, query)
 
@@ -176,6 +185,10 @@ class LinkedSchema(LinkedTarget):
         self.targets = {table: TableOfSchema(engine, place, read, replace) for table, place in places.items()}
         self.is_begun = False
         self._refuse_taken()
+
+    @property
+    def places(self) -> dict[str, str]:
+        return {table: target.name for table, target in self.targets.items()}
 
     def write(self, table: str, query: exp.Query) -> ResolvedSource:
         if not self.is_begun:

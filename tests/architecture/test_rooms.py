@@ -17,7 +17,8 @@ FRONTS = {
     "chance": "accountant exact opendp random_source scales",
     "evaluation": "plans results",
     "joint": "beside persons",
-    "methods": "base points stages syntactic full_domain.full_domain_run full_domain.relaxation local.class_labels "
+    "methods": "base points stages syntactic full_domain.full_domain_run full_domain.relaxation linked.choices "
+    "linked.encoded linked.node_counts linked.shown_rows local.class_labels "
     "local.least_loss local.local_classes local.local_run local.local_table",
     "nodes": "choice counting roll_up table",
     "partitions": "apply fit sidecar",
@@ -25,7 +26,7 @@ FRONTS = {
     "release_reports row_samples reported_release",
     "search": "__init__ arrays boxes",
     "suggestion": "column_profiles safe_harbor suggest suggested_taxonomies suggestion",
-    "verification": "found_release measure sample_risks verify",
+    "verification": "found_release linked measure sample_risks verify",
 }
 
 

@@ -65,6 +65,10 @@ class EncodedLinked:
         known = self._known
         return sum(known[place][levels[place]] for place in self._own_places[table])
 
+    def known_mean(self, table: str, levels: Levels) -> float:
+        """Return :meth:`known_loss` without the weight of the table."""
+        return self.known_loss(table, levels) / self.weights[table] if self.weights[table] else 0.0
+
     @cached_property
     def _known(self) -> Table:
         return self.quality.known_bounds(self.context)

@@ -10,8 +10,7 @@ from sqlanon.methods.linked.encoded import EncodedLinked
 from sqlanon.methods.linked.linked_loss import UNITS
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.nodes.choice import Observer, answered
-from sqlanon.search import SEARCHES, Inquiry, SearchOutcome, SearchProblem
-from sqlanon.search.problem import margin
+from sqlanon.search import SEARCHES, Inquiry, SearchOutcome, SearchProblem, margin
 
 
 @dataclass(frozen=True)
@@ -116,11 +115,15 @@ class SearchedNodes:
 
 def loss_of(encoded: EncodedLinked, counts: NodeCounts) -> float:
     """Return the loss of a node, by the losses of its tables."""
-    losses = (
-        encoded.known_loss(name, counts.levels) if each.loss is None else encoded.weights[name] * each.loss
+    return sum(encoded.weights[name] * loss for name, loss in table_losses(encoded, counts).items())
+
+
+def table_losses(encoded: EncodedLinked, counts: NodeCounts) -> dict[str, float]:
+    """Return the mean losses of tables over their rows and quasi-identifiers."""
+    return {
+        name: encoded.known_mean(name, counts.levels) if each.loss is None else each.loss
         for name, each in counts.tables.items()
-    )
-    return sum(losses)
+    }
 
 
 def choose_linked_node(

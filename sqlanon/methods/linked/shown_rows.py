@@ -94,6 +94,13 @@ def draw_keys(engine: Compute, encoded: EncodedLinked) -> None:
             engine.run(Step(fresh_keys(table), SQL.query("fresh_keys", shown=shown(table)), "new keys"), key.blocks)
 
 
+def released_counts(engine: Compute, encoded: EncodedLinked, name: str) -> dict[str, int]:
+    """Count the rows of a table: ``released``, ``suppressed`` with their persons, and ``hidden`` ones of others."""
+    table, persons = encoded.bound.tables[name], shown(encoded.bound.root)
+    query = SQL.query("released_counts", rows=table.rows.relation, shown=shown(table), shown_persons=persons)
+    return dict(engine.fetch(query, "released rows")[0])
+
+
 def written_rows(encoded: EncodedLinked, name: str) -> exp.Select:
     """Select the rows of a table as they are written, in the order of their persons' new keys and of all values."""
     table = encoded.bound.tables[name]

@@ -1,0 +1,61 @@
+"""The choice of what linked tables release: a node of least loss under the policy's model of knowledge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlanon.engines.duckdb import Compute
+from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.methods.linked.encoded import EncodedLinked
+from sqlanon.methods.linked.known_row import KnownRowCounter
+from sqlanon.methods.linked.node_counts import LinkedChoice, LinkedCounter, choose_linked_node, loss_of
+from sqlanon.methods.stages import Stages, Stopped
+from sqlanon.search import SearchOutcome
+
+
+def counter_of(engine: Compute, encoded: EncodedLinked) -> LinkedCounter:
+    """Return the counter of the policy's model of knowledge."""
+    known = encoded.policy.known_rows
+    if known is not None and known.m == 1:
+        return KnownRowCounter(engine, encoded)
+    raise PolicyError("not supported")
+
+
+def choose(
+    engine: Compute, encoded: EncodedLinked, stages: Stages, stopped: Stopped
+) -> tuple[LinkedChoice, Callable[[], None]]:
+    """Choose what to release, in the stage ``search``; return it and a function that makes its rows.
+
+    Raises:
+        UnsatisfiableError: no node meets the privacy models within the limits of all tables.
+    """
+    counter = counter_of(engine, encoded)
+    with stages.stage("search"):
+        outcome = choose_linked_node(encoded, counter, stages.checked, stopped)
+        stages.concluded(outcome)
+        if outcome.best is None:
+            raise unsatisfiable(encoded, counter, outcome)
+        levels = outcome.best.levels
+        [counts] = counter.counts([levels], with_losses=True)
+    return LinkedChoice(counts, loss_of(encoded, counts), outcome), lambda: counter.show(levels)
+
+
+def unsatisfiable(encoded: EncodedLinked, counter: LinkedCounter, outcome: SearchOutcome) -> UnsatisfiableError:
+    """Return the error of a search without a node, with what the closest one leaves out of each table."""
+    problems = []
+    if outcome.closest is not None:
+        [counts] = counter.counts([outcome.closest.levels], with_losses=False)
+        for name, table in counts.tables.items():
+            rows, allowed = encoded.rows(name), max(encoded.allowed(name), 0)
+            what = "persons" if name == encoded.policy.root else "rows"
+            problems.append(f'"{name}": {table.left_out:,} of {rows:,} {what} would be left out; {allowed:,} may be')
+    remedy = "fewer quasi-identifiers, more levels, a smaller k, or larger limits (suppression_limit)"
+    known = encoded.policy.known_rows
+    if known is not None and known.m > 1:
+        remedy = f"m = 1, {remedy}"
+    elif known is None:
+        remedy = f"the model known-rows, which protects from fewer known rows, {remedy}"
+    problems.append(f"what can help: {remedy}")
+    models = ", ".join(map(str, encoded.policy.privacy))
+    found = "no node meets" if outcome.unsatisfiable else "the search was stopped before it found a node that meets"
+    return UnsatisfiableError(f"{found} {models} within the limits of all tables; the closest one:", problems)

@@ -1,0 +1,161 @@
+"""A run over linked tables: bind, encode, search, write all tables, verify them together, and publish in one step."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from sqlanon.binding.linked import BoundLinked, bound_linked
+from sqlanon.engines.duckdb import Engine
+from sqlanon.engines.relations import ResolvedSource
+from sqlanon.errors import UnsatisfiableError, VerificationError
+from sqlanon.methods.linked.choices import choose
+from sqlanon.methods.linked.encoded import EncodedLinked, encode_linked
+from sqlanon.methods.linked.node_counts import LinkedChoice, table_losses
+from sqlanon.methods.linked.shown_rows import draw_keys, has_keys, released_counts, written_rows
+from sqlanon.methods.stages import Progress, Stages, Stopped, never, proven_gap
+from sqlanon.model.destination import Replace
+from sqlanon.model.policy.linked_policy import LinkedPolicy
+from sqlanon.model.record import LinkedRecord, LinkedRowsRecord, LinkedTableRecord, Record
+from sqlanon.model.release.linked import LinkedMeasurement
+from sqlanon.model.release.linked_report import LinkedRelease, LinkedReport, LinkedRowCounts, levels_by_table
+from sqlanon.publish.linked_targets import LinkedTarget, linked_target
+from sqlanon.publish.provenance import new_record
+from sqlanon.release.linked_guarantee import linked_guarantee
+from sqlanon.verification.linked import measure_linked, shortfalls_of_linked
+
+WITHDRAWN = "the written tables do not meet their policy and were withdrawn:"
+
+
+# More than six parameters: sources, policy and target of a run, and its options.
+def anonymize_linked(
+    engine: Engine,
+    sources: Mapping[str, ResolvedSource],
+    policy: LinkedPolicy,
+    into: str | Path,
+    *,
+    replace: Replace,
+    progress: Progress,
+    stopped: Stopped | None = None,
+    max_loss: float | None = None,
+) -> LinkedRelease:
+    """Publish linked tables together, all of them or none.
+
+    Errors are those of :meth:`sqlanon.Session.anonymize`; after any of them, the target is as it was before.
+    """
+    stages = Stages(progress)
+    with stages.watching(engine), bound_linked(engine, sources, policy) as bound:
+        with linked_target(engine, into, bound.policy.ordered, sources, replace=replace) as target:
+            release = carry_out(engine, bound, target, stages, stopped or never, max_loss)
+        stages.finish()
+    return release
+
+
+# More than six parameters: the run, its target, and its end.
+def carry_out(
+    engine: Engine, bound: BoundLinked, target: LinkedTarget, stages: Stages, stopped: Stopped, max_loss: float | None
+) -> LinkedRelease:
+    """Run all stages; the last one, publication, ends when the target is closed."""
+    with engine.transaction(), engine.scratch():
+        with stages.stage("encode"):
+            encoded = encode_linked(engine, bound)
+        choice, show = choose(engine, encoded, stages, stopped)
+        refuse_useless(choice, max_loss)
+        with stages.stage("release"):
+            show()
+            draw_keys(engine, encoded)
+            rows = {name: row_counts(engine, encoded, name) for name in encoded.tables}
+            written = {name: target.write(name, written_rows(encoded, name)) for name in encoded.tables}
+        with stages.stage("verify"):
+            measured = measure_linked(engine, written, bound.policy)
+            if shortfalls := [*shortfalls_of_linked(measured, bound.policy), *other_counts(measured, rows)]:
+                raise VerificationError(WITHDRAWN, shortfalls)
+        report = report_of(encoded, choice, rows, measured, target, stages)
+        promise = linked_guarantee(bound.policy)
+        target.add_record(record_of(encoded, report))
+        stages.begin("publish")
+    return LinkedRelease(into=target.name, tables=target.places, node=report.node, guarantee=promise, report=report)
+
+
+def refuse_useless(choice: LinkedChoice, max_loss: float | None) -> None:
+    """Refuse a release that loses more than ``max_loss``."""
+    if max_loss is not None and choice.loss > max_loss:
+        raise UnsatisfiableError(
+            f"the release would lose {choice.loss:.4g}, where max_loss is {max_loss:g}; nothing is published:",
+            ["what can help: fewer quasi-identifiers, more levels in between, a smaller k, or larger limits"],
+        )
+
+
+def row_counts(engine: Engine, encoded: EncodedLinked, name: str) -> LinkedRowCounts:
+    counts = encoded.bound.tables[name].counts
+    found = released_counts(engine, encoded, name)
+    return LinkedRowCounts(source=counts.rows, orphans=counts.orphans, cut=counts.cut, **found)
+
+
+def other_counts(measured: LinkedMeasurement, rows: Mapping[str, LinkedRowCounts]) -> Iterator[str]:
+    """Compare the numbers of written rows with those that were to be released."""
+    for name, counts in rows.items():
+        if measured.rows[name] != counts.released:
+            yield f'"{name}" has {measured.rows[name]:,} rows where {counts.released:,} were to be released'
+
+
+# More than six parameters: the figures of a run.
+def report_of(
+    encoded: EncodedLinked,
+    choice: LinkedChoice,
+    rows: Mapping[str, LinkedRowCounts],
+    measured: LinkedMeasurement,
+    target: LinkedTarget,
+    stages: Stages,
+) -> LinkedReport:
+    bound, lattice, outcome = encoded.bound, encoded.context.lattice, choice.outcome
+    return LinkedReport(
+        sources={name: table.description for name, table in bound.tables.items()},
+        into=target.name,
+        method=bound.policy.method,
+        models=tuple(map(str, bound.policy.privacy)),
+        tables=dict(rows),
+        node=lattice.named(choice.counts.levels),
+        heights=lattice.named(lattice.heights),
+        rungs={
+            name: tuple(dict(zip(bound.tables[name].own, levels, strict=True)) for levels in rungs)
+            for name, rungs in choice.rungs.items()
+        },
+        limits={name: bound.policy.limit(name) for name in bound.tables},
+        loss=choice.loss,
+        losses=table_losses(encoded, choice.counts),
+        lattice_nodes=lattice.size,
+        checked_nodes=outcome.checked_nodes,
+        proven_optimal=outcome.proven_optimal,
+        lower_bound=outcome.lower_bound,
+        gap=proven_gap(outcome.loss, outcome.lower_bound),
+        measured=measured,
+        domains={name: domain for table in bound.tables.values() for name, domain in table.path.domains.items()},
+        notes=tuple(note for table in bound.tables.values() for note in table.path.label_notes) + tuple(target.notes),
+        seconds=dict(stages.seconds),
+    )
+
+
+def record_of(encoded: EncodedLinked, report: LinkedReport) -> Record:
+    """Return the record that travels with the tables: it has no cap, which would reveal what was cut."""
+    policy = encoded.policy
+    levels = {} if report.rungs else levels_by_table(report.node, policy.tables)
+    tables = {
+        name: LinkedTableRecord(
+            parent=roles.parent,
+            key=roles.key,
+            row_key=roles.row_key if has_keys(encoded, name) else None,
+            rows=LinkedRowsRecord(**report.tables[name].model_dump()),
+            node=levels.get(name),
+        )
+        for name, roles in ((name, policy.tables[name]) for name in policy.ordered)
+    }
+    promise = linked_guarantee(policy)
+    return new_record(
+        policy=policy.as_recorded(),
+        policy_sha256=policy.sha256(),
+        promise=promise.model_dump(mode="json"),
+        taxonomy_sha256=dict(ChainMap(*(table.path.taxonomy_hashes for table in encoded.bound.tables.values()))),
+        linked=LinkedRecord(tables=tables),
+    )

@@ -252,6 +252,7 @@ class LinkedRecord(Part):
         files: Listing | None = None,
     ) -> LinkedRecord:
         """Return the record of the tables as they were written, by the same names."""
+        assert self.tables.keys() == contents.keys()
         tables = {
             name: each.model_copy(update={"columns": columns[name], "content": contents[name]})
             for name, each in self.tables.items()

@@ -19,9 +19,12 @@ from sqlanon.engines.paths import STAGE, is_glob, is_matched, log_of
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, TargetError
 from sqlanon.model.destination import in_arrow
+from sqlanon.model.names import is_possible
 from sqlanon.model.whole_files import is_special
 
 AMONG = "{} lies among the files of the {}, {}, so that the next run would read it. Write to another folder"
+
+MAX_FILE_NAME_BYTES = 255  # of file systems
 
 PREVIOUS = ".previous"  # suffix of the hidden name of a target that was moved away
 
@@ -128,6 +131,19 @@ def refuse_file(target: Path, *, replace: bool) -> None:
         raise TargetError(f"{target} is a device or a pipe; give the name of a file", step="target")
     if target.exists() and not replace:
         raise taken(target)
+
+
+def why_no_file(name: str) -> str | None:
+    """Return why a name in the data cannot be the name of a file that readers find; None if it can."""
+    reasons = {
+        "its name is empty": not name.strip(),
+        "its name has a slash": "/" in name or "\\" in name,
+        "its name has a NUL, or half of a character": not is_possible(name),
+        "files with a dot at the start of their names are hidden": name.startswith("."),
+        "its name has *, ? or [, which are wildcards in paths": is_glob(name),
+        "its name is too long": len(name.encode(errors="replace")) > MAX_FILE_NAME_BYTES,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
 
 
 def taken(target: Path) -> TargetError:

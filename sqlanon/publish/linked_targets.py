@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 
 from sqlglot import exp
@@ -17,16 +18,15 @@ from sqlanon.engines.paths import escaped, listing
 from sqlanon.engines.relations import Files, ResolvedSource, Stored
 from sqlanon.errors import EngineError, TargetError
 from sqlanon.model.destination import FILE_SUFFIX, FORMATS, Destination, Replace, destination
-from sqlanon.model.names import GLOB_CHARACTERS, enumerated, folded, in_quotes, is_possible, table_named
+from sqlanon.model.names import enumerated, folded, in_quotes, table_named
 from sqlanon.model.record import CompanionRecord, ContentRecord, Record, readable_record
+from sqlanon.publish.files import why_no_file
 from sqlanon.publish.folders import STAGED_SUFFIX, FolderTarget
 from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import TableTarget, content_of_table
 from sqlanon.queries.kit.nodes import drop_table, identifier
 
-MAX_FILE_NAME_BYTES = 255  # of file systems
-
-NOT_YET = "a release of several tables goes to a folder, whose name ends in a slash, or to a schema of the warehouse"
+WHERE = "a release of several tables goes to a folder, whose name ends in a slash, or to a schema of the warehouse"
 
 
 class LinkedTarget(ABC):
@@ -66,23 +66,15 @@ def linked_destination(place: str | Path) -> Destination:
         place = f"{place}/"
     found = destination(place)
     if found.kind not in ("folder", "table"):
-        kind = "in object stores" if found.kind == "store" else f"of a {found.kind}"
-        what = (
-            f"{found.name} is one file" if found.kind == "file" else f"releases {kind} are not for several tables yet"
-        )
-        raise TargetError(f"{what}: {NOT_YET}", step="target")
+        what = "is one file" if found.kind == "file" else "is not for several tables yet"
+        raise TargetError(f"{found.name} {what}: {WHERE}", step="target")
     return found
 
 
 # More than six parameters: the target of target_for, and its tables.
 @contextmanager
 def linked_target(
-    engine: Engine,
-    into: str | Path,
-    tables: Sequence[str],
-    read: Mapping[str, ResolvedSource],
-    *,
-    replace: Replace,
+    engine: Engine, into: str | Path, tables: Sequence[str], read: Mapping[str, ResolvedSource], *, replace: Replace
 ) -> Iterator[LinkedTarget]:
     """Open the target of a release of several tables: a folder (a Path, or a name with a slash at its end) or a schema.
 
@@ -101,8 +93,7 @@ def linked_target(
     if any(engine.is_far(source.relation) for source in read.values()):
         raise EngineError("rows on a server are not for several tables yet: read them here", step="target")
     if place.kind == "table":
-        schema = LinkedSchema(engine, place.name, tables, read, replace)
-        yield schema
+        yield LinkedSchema(engine, place.name, tables, read, replace)
         return
     _refuse_names([*_impossible_files(tables)])
     files = TablesFolder(engine, place, read, replace)
@@ -120,7 +111,7 @@ class TablesFolder(FolderTarget):
     def write_table(self, table: str, query: exp.Query) -> ResolvedSource:
         path = self.path / f"{table}{STAGED_SUFFIX}"
         query, columns = self.with_columns(query)
-        self.engine.write_parquet(path, query, columns, streamed=True)
+        self.engine.write_parquet(path, query, columns, streamed=query.args.get("order") is None)
         self.types[table] = {found.name: found.type for found in columns}
         written = self.engine.read_files(Files(escaped(path), columns=self.types[table]))
         self.engine.refuse_altered_parquet(query, written, columns)
@@ -158,9 +149,9 @@ class TableOfSchema(TableTarget):
         super().__init__(engine, Destination(table_named((place.db, place.name)), "table"), read, replace)
         self._place = place
 
-    @property
-    def place(self) -> exp.Table:
-        return self._place
+    @cached_property
+    def table(self) -> exp.Table:
+        return self.engine.refuse_target(self._place, self.read, replace=bool(self.replace))
 
     def comment(self, record: Record) -> None:
         self._refuse_changed_sources()
@@ -181,8 +172,7 @@ class LinkedSchema(LinkedTarget):
         self.replace = replace
         self.schema = engine.place_schema(name)
         _refuse_names([*_equal_names(tables, folded)])
-        places = {table: table_in(self.schema, table) for table in tables}
-        self.targets = {table: TableOfSchema(engine, place, read, replace) for table, place in places.items()}
+        self.targets = {table: TableOfSchema(engine, self._place(table), read, replace) for table in tables}
         self.is_begun = False
         self._refuse_taken()
 
@@ -200,17 +190,21 @@ class LinkedSchema(LinkedTarget):
 
     def add_record(self, record: Record) -> None:
         assert record.linked is not None
-        tables = {table: target.table for table, target in self.targets.items()}
-        contents = {table: content_of_table(self.engine, each) for table, each in tables.items()}
-        types = {
-            table: {found.name: found.type for found in self.engine.describe(each)} for table, each in tables.items()
-        }
+        contents, types = {}, {}
+        for table, target in self.targets.items():
+            contents[table] = content_of_table(self.engine, target.table)
+            types[table] = {found.name: found.type for found in self.engine.describe(target.table)}
         root, *others = self.tables
+        policy = {name: getattr(record, name) for name in ("policy", "policy_sha256", "policy_files")}
         for table in others:
-            companion = CompanionRecord(name=table, release=root)
-            beside = new_record(policy=record.policy, policy_sha256=record.policy_sha256, companion=companion)
+            beside = new_record(**policy, companion=CompanionRecord(name=table, release=root))
             self.targets[table].comment(beside.sealed(contents[table]))
         self.targets[root].comment(record.sealed(record.linked.written(types, contents)))
+
+    def _place(self, table: str) -> exp.Table:
+        place = self.schema.copy()
+        place.set("this", identifier(table))
+        return place
 
     def _refuse_taken(self) -> None:
         problems: list[EngineError] = []
@@ -223,7 +217,7 @@ class LinkedSchema(LinkedTarget):
             raise TargetError("; ".join(dict.fromkeys(map(str, problems))), step="target")
         if problems:
             raise problems[0]
-        [*self._left_over()]  # refuses tables of other releases
+        list(self._left_over())  # refuses tables of other releases
 
     def _left_over(self) -> Iterator[Stored]:
         """Yield the other tables of the release that is replaced, whose keys would join with new rows."""
@@ -239,15 +233,9 @@ class LinkedSchema(LinkedTarget):
             elif name in written and root not in written and root in roots and self.replace != "anything":
                 raise TargetError(
                     f'the table "{each.table.name}" is of the release with "{root}", which would lose it: name another '
-                    f"schema, or drop the tables of that release",
+                    "schema, or drop the tables of that release",
                     step="target",
                 )
-
-
-def table_in(schema: exp.Table, name: str) -> exp.Table:
-    place = schema.copy()
-    place.set("this", identifier(name))
-    return place
 
 
 def root_of(found: Stored) -> str | None:
@@ -265,21 +253,9 @@ def _refuse_names(problems: Sequence[str]) -> None:
 
 def _impossible_files(tables: Sequence[str]) -> Iterator[str]:
     for table in tables:
-        if reason := _why_no_file(table):
+        if reason := why_no_file(file_of(table) if table.strip() else table):
             yield f"the table {in_quotes(table)} cannot be a file of the folder: {reason}"
     yield from _equal_names(tables, lambda name: unicodedata.normalize("NFC", name).casefold())
-
-
-def _why_no_file(table: str) -> str | None:
-    reasons = {
-        "its name has no sign": not table.strip(),
-        "its name has a slash": "/" in table or "\\" in table,
-        "its name has a NUL, or half of a character": not is_possible(table),
-        "files with a dot at the start of their names are hidden": table.startswith("."),
-        "its name has *, ? or [, which are wildcards in paths": bool(GLOB_CHARACTERS.intersection(table)),
-        "its name is too long": len(file_of(table).encode(errors="replace")) > MAX_FILE_NAME_BYTES,
-    }
-    return next((reason for reason, holds in reasons.items() if holds), None)
 
 
 def _equal_names(tables: Sequence[str], alike: Callable[[str], str]) -> Iterator[str]:

@@ -298,12 +298,7 @@ class TableTarget(PlacedTarget):
     @cached_property
     def table(self) -> exp.Table:
         """The table; an EngineError if the release may not go there."""
-        return self.engine.refuse_target(self.place, self.read, replace=bool(self.replace))
-
-    @property
-    def place(self) -> str | exp.Table:
-        """The table as it is looked for: as the user spells it, or fully qualified."""
-        return self.name
+        return self.engine.refuse_target(self.name, self.read, replace=bool(self.replace))
 
     @contextmanager
     def opened(self) -> Iterator[None]:

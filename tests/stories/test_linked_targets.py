@@ -208,6 +208,24 @@ class TestEveryPlace:
         # Nor has its hash: who knows the rest could try all caps.
         assert found.policy_sha256 == policy(3).sha256() == policy(7).sha256()
 
+    def test_the_record_has_names_of_files_without_their_folders(
+        self, engine: Engine, place: str, tmp_path: Path
+    ) -> None:
+        given = policy()
+        ward = {"kind": "file", "file": str(tmp_path / "wards.csv")}
+        fields = given.model_dump()
+        fields["tables"]["visits"]["taxonomies"] = {"ward": ward}
+        tables = record().linked
+        assert tables is not None
+        made = linked_release_record(LinkedPolicy(**fields), {}, tables.tables)
+        assert str(tmp_path) not in made.text
+        assert [each.name for each in made.policy_files] == ["wards.csv"]
+        with opened(engine, place) as target:
+            for name in TABLES:
+                target.write(name, rows(0))
+            target.add_record(made)
+        assert changes(engine, place) == []
+
 
 class TestFolders:
     @pytest.fixture

@@ -8,7 +8,18 @@ import pytest
 from pydantic import ValidationError
 
 from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
-from sqlanon.model.record import BoundRecord, ContentRecord, FolderRecord, Listing, Record, RecordError, RowsRecord
+from sqlanon.model.record import (
+    BoundRecord,
+    ContentRecord,
+    FolderRecord,
+    LinkedRecord,
+    LinkedRowsRecord,
+    LinkedTableRecord,
+    Listing,
+    Record,
+    RecordError,
+    RowsRecord,
+)
 
 FOLDER = FolderRecord(
     columns={"age": "VARCHAR"}, partition_by=("age",), files=Listing(count=1, bytes=2, sha256="0"), files_sha256=(None,)
@@ -29,6 +40,15 @@ def record(**facts: Any) -> Record:
         record(labels=None, policy={"unknown": {"*": "top"}, "b": [1.5, None]}, report={"node": {}, "class_count": 2}),
         record().sealed(ContentRecord(file_sha256="2")),
         record().sealed(FOLDER),
+        record(policy={"tables": {}}).sealed(
+            LinkedRecord(
+                tables={
+                    "b": LinkedTableRecord(rows=LinkedRowsRecord(source=3, released=2), node={"zip": 1}, row_key="id"),
+                    "a": LinkedTableRecord(rows=LinkedRowsRecord(source=3, released=1, cut=2), parent="b", key="id"),
+                },
+                files=Listing(count=1, bytes=2, sha256="0"),
+            )
+        ),
     ],
 )
 def test_what_is_written_is_read(written: Record) -> None:

@@ -19,7 +19,7 @@ from sqlanon.engines.duckdb.statements import set_
 from sqlanon.engines.duckdb.writer import Writer
 from sqlanon.engines.frames import is_frame
 from sqlanon.engines.relations import Database, Origins, ResolvedSource, Source, Stored, place_of
-from sqlanon.errors import EngineError, TargetError
+from sqlanon.errors import EngineError, Refusal, TargetError
 from sqlanon.model.destination import kind_elsewhere
 from sqlanon.model.names import folded, table_named
 from sqlanon.queries import taxonomies
@@ -86,7 +86,13 @@ class Engine(Writer):
 
     def make_schema(self, schema: exp.Table) -> None:
         """Make a schema unless it is there."""
-        self.execute(exp.Create(this=schema.copy(), kind="SCHEMA", exists=True), "write the release")
+        try:
+            self.execute(exp.Create(this=schema.copy(), kind="SCHEMA", exists=True), "write the release")
+        except EngineError as error:
+            if error.refusal is Refusal.TAKEN:
+                reason = f'another connection is making the schema "{schema.db}"; write the release again once it has'
+                raise error.reworded(reason, "target") from None
+            raise
 
     def resolve(self, source: Source, *, restricted: bool = False, here: bool = False) -> ResolvedSource:
         """Resolve a table, path, glob, folder, query or frame.

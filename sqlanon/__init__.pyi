@@ -34,6 +34,9 @@ from sqlanon.model.methods.full_domain import LocalRecoding as LocalRecoding
 from sqlanon.model.methods.mondrian import Mondrian as Mondrian
 from sqlanon.model.methods.noisy import IPA as IPA, Histogram as Histogram
 from sqlanon.model.methods.synthetic import Synthetic as Synthetic
+from sqlanon.model.known_rows import KnownRows as KnownRows
+from sqlanon.model.policy.linked_policy import LinkedPolicy as LinkedPolicy
+from sqlanon.model.policy.table_roles import TableRoles as TableRoles
 from sqlanon.model.policy.policy_parts import Earlier as Earlier
 from sqlanon.model.policy.policy_parts import ReleaseTerms as ReleaseTerms
 from sqlanon.model.policy.policy import Policy as Policy

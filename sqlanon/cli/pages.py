@@ -37,6 +37,12 @@ RULES = """## Rules of taxonomies
 The values of `taxonomies`, by column. A kind without settings stands alone, `zip = "zip"`, and so does a file.
 
 """
+LINKED = """## Policies of several tables
+
+Persons and the rows that belong to them have one policy: `sa.LinkedPolicy(...)` in Python, and in TOML a file with
+`[tables.visits]` for each table. `sqlanon schema --linked` prints its JSON Schema.
+
+"""
 PARTS = {
     "privacy": ("Models of privacy", "One or more in the list `privacy`; a class of rows must meet all of them."),
     "quality": ("Losses", "The value of `quality`: what is lost least."),
@@ -66,7 +72,17 @@ def policy_page() -> str:
     for name, definition in definitions.items():
         if "kind" not in definition["properties"]:
             parts.append(_described(name, "", definition["description"], definition))
-    return "".join(parts)
+    return "".join([*parts, LINKED, *_of_linked_tables()])
+
+
+def _of_linked_tables() -> Iterator[str]:
+    schema = sa.LinkedPolicy.model_json_schema()
+    yield _described("LinkedPolicy", "", schema["description"], schema)
+    for value in (sa.TableRoles, sa.KnownRows):
+        model = value.model_fields.get("model")
+        definition = schema["$defs"][value.__name__]
+        spelled = f'`model = "{model.default}"`' if model is not None else "The values of `tables`, by name."
+        yield _described(value.__name__, spelled, definition["description"], definition)
 
 
 def _described(heading: str, spelled: str, text: str, definition: Mapping[str, Any]) -> str:

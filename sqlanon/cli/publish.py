@@ -268,13 +268,16 @@ def sql() -> None:
     write(install_script())
 
 
-def schema() -> None:
+def schema(
+    linked: Annotated[bool, Option("--linked", help="That of a policy of several linked tables.")] = False,
+) -> None:
     """Print the JSON Schema of a policy, with which editors complete and check policy files.
 
     Example: sqlanon schema > policy.schema.json
     """
+    from sqlanon.model.policy.linked_policy import LinkedPolicy
     from sqlanon.model.policy.policy import Policy
     from sqlanon.satellites import all_offered
 
     all_offered("methods")  # they register themselves
-    write_json(Policy.model_json_schema())
+    write_json((LinkedPolicy if linked else Policy).model_json_schema())

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from sqlanon.model.policy_value import PolicyValue
 from sqlanon.model.privacy import TwoOrMore
+
+
+def _one_or_two(given: Any) -> Any:
+    if isinstance(given, bool) or given not in (1, 2):
+        raise PydanticCustomError(
+            "no_known_rows",
+            "must be 1 or 2, the number of a person's rows that others may know; "
+            "against who knows all of them take KAnonymity, of whole trees",
+        )
+    return int(given)
 
 
 class KnownRows(PolicyValue):
@@ -22,7 +33,9 @@ class KnownRows(PolicyValue):
     definition: ClassVar[str] = "Terrovitis, Mamoulis and Kalnis 2008, with columns of persons"
     model: Literal["known-rows"] = "known-rows"
     k: TwoOrMore = Field(kw_only=False, description="minimum number of persons with what is known")
-    m: Literal[1, 2] = Field(default=1, description="maximum number of known rows")
+    m: Annotated[Literal[1, 2], BeforeValidator(_one_or_two)] = Field(
+        default=1, description="maximum number of known rows, 1 or 2"
+    )
 
     def __str__(self) -> str:
         return f"k-anonymity for up to {self.m} known row{'s' * (self.m > 1)} (k = {self.k})"

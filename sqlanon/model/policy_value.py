@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from inspect import Parameter, Signature
 from operator import or_
-from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeAlias, TypeVar, dataclass_transform
 
 from pydantic import (
     BaseModel,
@@ -26,7 +26,7 @@ from pydantic_core import CoreSchema, PydanticCustomError
 
 from sqlanon.errors import PolicyError
 from sqlanon.model.docstrings import Docstring, docstring_of
-from sqlanon.model.names import spelled_like
+from sqlanon.model.names import spelled_like, speller
 
 Level = Annotated[int, Field(ge=0, strict=True)]  # a level of a taxonomy
 
@@ -60,6 +60,7 @@ Share = Annotated[Number, BeforeValidator(_share), Field(ge=0, le=1)]  # with an
 
 TAG_OF_TAXONOMY = 2
 """The position of a taxonomy's kind in the path of an error: ``taxonomies``, the column, the kind, a setting."""
+KNOWN_ROWS = "known-rows"  # the model of linked tables, which a policy of one table does not take
 RESERVED_PREFIX = "anon_"  # of columns inside macros
 
 
@@ -105,8 +106,13 @@ class _ByPosition(ModelMetaclass):
 
 
 class PolicyValue(BaseModel, metaclass=_ByPosition):
-    """Base of the values that make up a policy."""
+    """Base of the values that make up a policy.
 
+    Attributes:
+        refused: keys, and kinds of parts, that it does not take although other values do, with the reason.
+    """
+
+    refused: ClassVar[Mapping[str, str]] = {}
     # A value inside another is checked again with it, since copies with changes by pydantic were not. Validators are
     # built with the first value, since a run needs few kinds.
     model_config = ConfigDict(
@@ -219,8 +225,9 @@ def respelled(value: Any, known: Sequence[str]) -> Any:
             return tuple(respelled(each, known) for each in value)
         case dict():
             found: dict[str, Any] = {}
+            spell = speller(known)
             for name, each in value.items():
-                spelled = spelled_like(name, known)
+                spelled = spell(name)
                 found[name if spelled in found or (spelled != name and spelled in value) else spelled] = each
             return found
         case PolicyValue():
@@ -229,15 +236,19 @@ def respelled(value: Any, known: Sequence[str]) -> Any:
             return value
 
 
-def known_names(model: type[BaseModel]) -> dict[str, list[str]]:
-    """Return every possible key in a value of ``model``, with the kinds of parts that have it."""
+Known: TypeAlias = Mapping[str, Sequence[str]]
+"""The kinds of parts that have a key, or, in a text, why none has it."""
+
+
+def known_names(model: type[PolicyValue]) -> dict[str, list[str] | str]:
+    """Return every possible key in a value of ``model``, with the kinds of parts that have it, or why none takes it."""
     names: dict[str, list[str]] = {name: [] for name in model.model_fields}
     for title, definition in model.model_json_schema().get("$defs", {}).items():
         fields = definition.get("properties", {})
         kind = fields.get("model", fields.get("kind", {})).get("const", title)
         for name in fields:
             names.setdefault(name, []).append(kind)
-    return dict(sorted(names.items()))
+    return {**dict(sorted(names.items())), **model.refused}
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -260,7 +271,7 @@ def unknown_names(names: Iterable[str], known: Iterable[str]) -> Iterator[tuple[
             compared += len(candidates)
 
 
-def problems_of(error: ValidationError, known: Mapping[str, Sequence[str]]) -> list[str]:
+def problems_of(error: ValidationError, known: Known) -> list[str]:
     """Return a line per problem, with its place and reason, but without the invalid input."""
     found = error.errors(include_url=False, include_input=False)
     return [line for details in found if not _follows_from_others(details, found) for line in _lines(details, known)]
@@ -284,21 +295,18 @@ def _follows_from_others(details: Mapping[str, Any], found: Sequence[Mapping[str
     )
 
 
-def _lines(details: Mapping[str, Any], known: Mapping[str, Sequence[str]]) -> list[str]:
+def _lines(details: Mapping[str, Any], known: Known) -> list[str]:
     if details["type"] == "failed_checks":
         return list(details["ctx"]["problems"])
     where = _path(details["loc"])
     return [f"{where}: {_message(details, known)}" if where else _message(details, known)]
 
 
-def _message(details: Mapping[str, Any], known: Mapping[str, Sequence[str]]) -> str:
+def _message(details: Mapping[str, Any], known: Known) -> str:
     context = details.get("ctx", {})
     match details["type"]:
         case "extra_forbidden":
-            name = str(details["loc"][-1])
-            if owners := known.get(name):
-                return f"unknown key here; it is a key of {', '.join(owners)}"
-            return f"unknown key{did_you_mean(name, known)}"
+            return _unknown_key(str(details["loc"][-1]), known)
         case "too_short":
             return "needs at least one"
         case "tuple_type" | "sequence_str":
@@ -308,12 +316,27 @@ def _message(details: Mapping[str, Any], known: Mapping[str, Sequence[str]]) -> 
         case "union_tag_not_found":
             return f'has no "{_key_of_kind(context)}", the name of its kind'
         case "union_tag_invalid":
-            tags = [tag.strip("' ") for tag in context["expected_tags"].split(",")]
-            meant = did_you_mean(context["tag"], tags)
-            return f'unknown {_key_of_kind(context)} "{context["tag"]}"{meant} (one of {", ".join(tags)})'
+            return _unknown_kind(context, known)
         case _:
             message = str(details["msg"])
             return message[0].lower() + message[1:]
+
+
+def _unknown_key(name: str, known: Known) -> str:
+    owners = known.get(name)
+    if isinstance(owners, str):
+        return owners
+    return (
+        f"unknown key here; it is a key of {', '.join(owners)}" if owners else f"unknown key{did_you_mean(name, known)}"
+    )
+
+
+def _unknown_kind(context: Mapping[str, Any], known: Known) -> str:
+    if isinstance(why := known.get(context["tag"]), str):
+        return f'"{context["tag"]}" {why}'
+    tags = [tag.strip("' ") for tag in context["expected_tags"].split(",")]
+    meant = did_you_mean(context["tag"], tags)
+    return f'unknown {_key_of_kind(context)} "{context["tag"]}"{meant} (one of {", ".join(tags)})'
 
 
 def _key_of_kind(context: Mapping[str, Any]) -> str:
@@ -322,11 +345,13 @@ def _key_of_kind(context: Mapping[str, Any]) -> str:
 
 def _path(location: Iterable[int | str]) -> str:
     """Join a path without tags of unions: ``('privacy', 0, 'k-anonymity', 'k')`` → ``privacy[0].k``."""
-    tags = {name for kinds in KINDS.values() for name in kinds}
+    tags = {KNOWN_ROWS, *(name for kinds in KINDS.values() for name in kinds)}
     path = ""
     previous: int | str = ""
-    for depth, step in enumerate(location):
-        if depth == TAG_OF_TAXONOMY and path.startswith("taxonomies."):
+    steps = [*location]
+    of_table = 2 if steps[:1] == ["tables"] else 0  # the steps to a table of several
+    for depth, step in enumerate(steps):
+        if depth == of_table + TAG_OF_TAXONOMY and steps[of_table] == "taxonomies":
             continue
         if path == "method" and step in SETTINGS:
             path = str(step)

@@ -4,81 +4,57 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
+from sqlanon.errors import PolicyError
 from sqlanon.model.known_rows import KnownRows
 from sqlanon.model.methods.full_domain import FullDomain
-from sqlanon.model.policy.fields import UTC, NumberAsWritten, Unknown
-from sqlanon.model.policy.policy import Policy
+from sqlanon.model.names import speller
+from sqlanon.model.policy.fields import UTC
+from sqlanon.model.policy.linked_checks import (
+    NOT_YET,
+    REFUSED_MODELS,
+    REFUSED_SETTINGS,
+    ROLES,
+    linked_contradictions,
+    misfits_of_table,
+)
+from sqlanon.model.policy.policy import (
+    GivenPolicy,
+    Policy,
+    fields_of,
+    list_of_models,
+    naming_file,
+    policy_of,
+    read_policy_text,
+)
 from sqlanon.model.policy.policy_parts import Csv, Terms
-from sqlanon.model.policy_value import Level, PolicyValue, Share, respelled
+from sqlanon.model.policy.table_roles import CAP, COLUMN_FIELDS
+from sqlanon.model.policy.table_roles import TableRoles as TableRoles
+from sqlanon.model.policy.table_roles import qualified as qualified
+from sqlanon.model.policy_value import (
+    KINDS,
+    Level,
+    PolicyValue,
+    Share,
+    failed_checks,
+    known_names,
+    problems_of,
+    respelled,
+)
 from sqlanon.model.privacy import AlphaKAnonymity, BetaLikeness, DeltaDisclosure, KAnonymity
 from sqlanon.model.quality import LM
-from sqlanon.model.taxonomy.rules import TaxonomyRule
+from sqlanon.model.taxonomy.rules import placed
+
+TAKEN = {"method": ("full-domain", "local-recoding"), "quality": ("lm",)}  # so far
 
 LinkedModel = KnownRows | KAnonymity | AlphaKAnonymity | BetaLikeness | DeltaDisclosure
 """Bounds on persons: of known rows, or of whole trees; shares are of persons who have a value in some row."""
-
-COLUMNS = (
-    *("key", "row_key", "quasi_identifiers", "sensitive", "identifiers", "insensitive", "order"),
-    *("taxonomies", "unknown", "bottom_coding", "top_coding"),
-)
-"""The fields that name columns."""
-
-
-CAP = ("at_most", "above", "order")  # the fields of the maximum number of rows of a person
-
-
-class TableRoles(PolicyValue):
-    """The roles of the columns of one of several linked tables, and its place among them.
-
-    Args:
-        parent: the table whose rows this table's rows belong to; None for the table of persons.
-        key: the column with the key of the parent's row.
-        row_key: the column with the key of a row; a table needs one if others hang from it, as the table of persons.
-        quasi_identifiers, sensitive, identifiers, insensitive: columns by role, as in :class:`Policy`.
-        taxonomies, unknown, bottom_coding, top_coding: as in :class:`Policy`; ``"suppress"`` is not supported.
-        suppression_limit: the share of the table's rows that may be left out, for whatever reason; in the table of
-            persons that of the policy.
-        at_most: how many rows a person may have in this table; more are refused, or with ``above="first"`` left out,
-            except the first by ``order``.
-        orphans: ``"drop"`` leaves out rows that belong to no row of the parent; by default they are refused.
-    """
-
-    parent: str | None = None
-    key: str | None = None
-    row_key: str | None = None
-    quasi_identifiers: tuple[str, ...] = ()
-    sensitive: tuple[str, ...] = ()
-    identifiers: tuple[str, ...] = ()
-    insensitive: tuple[str, ...] = ()
-    taxonomies: dict[str, TaxonomyRule] = Field(default_factory=dict)
-    unknown: Unknown = Field(default_factory=dict)
-    bottom_coding: dict[str, NumberAsWritten] = Field(default_factory=dict)
-    top_coding: dict[str, NumberAsWritten] = Field(default_factory=dict)
-    suppression_limit: Share | None = None
-    at_most: Annotated[int, Field(ge=1, strict=True)] | None = None
-    above: Literal["refuse", "first"] = "refuse"
-    order: tuple[str, ...] = ()
-    orphans: Literal["refuse", "drop"] = "refuse"
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The columns that join rows: they are never released as they are."""
-        return tuple(name for name in (self.row_key, self.key) if name is not None)
-
-    def spelled_like(self, names: Sequence[str]) -> TableRoles:
-        """Return the roles with columns in their spelling among some names."""
-        return self.model_copy(update={each: respelled(getattr(self, each), names) for each in COLUMNS})
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """All columns with a role."""
-        named = (*self.keys, *self.identifiers, *self.quasi_identifiers, *self.sensitive, *self.insensitive)
-        return tuple(dict.fromkeys(named))
 
 
 class LinkedPolicy(PolicyValue):
@@ -88,10 +64,12 @@ class LinkedPolicy(PolicyValue):
 
     Args:
         tables: the tables by name; one has no parent: its rows are persons.
-        privacy: :class:`KnownRows`, or :class:`KAnonymity` of whole trees: a person with all rows. With trees also
-            models of shares, such as ``AlphaKAnonymity("visits.diagnosis", alpha=1/3, k=5)``.
+        privacy: :class:`KnownRows`, or :class:`KAnonymity` of whole trees: a person with all rows. Beside trees also
+            :class:`AlphaKAnonymity`, :class:`BetaLikeness` and :class:`DeltaDisclosure`, which bound the share of
+            persons who have a value: ``AlphaKAnonymity("visits.diagnosis", alpha=1/3, k=5)``.
         suppression_limit: the share of persons who may be left out, with all of their rows.
-        quality: the loss to minimize, a mean over all quasi-identifiers of the means over the rows of their tables.
+        quality: the loss to minimize, :class:`LM`: a mean over all quasi-identifiers of the means over the rows of
+            their tables.
         method: ``"full-domain"`` publishes one node; ``"local-recoding"`` rows at several levels.
         minimum_levels, maximum_levels: bounds on levels, as in :class:`Policy`.
         stored_taxonomies, csv, timezone, release: as in :class:`Policy`.
@@ -100,17 +78,88 @@ class LinkedPolicy(PolicyValue):
         PolicyError: lists every problem at once.
     """
 
+    refused: ClassVar[Mapping[str, str]] = REFUSED_SETTINGS | REFUSED_MODELS
+
+    tables: dict[Annotated[str, Field(min_length=1)], TableRoles] = Field(min_length=2)
     privacy: tuple[Annotated[LinkedModel, Field(discriminator="model")], ...] = Field(min_length=1)
     suppression_limit: Share = 0.0
     quality: LM = Field(default_factory=LM)
     method: Literal["full-domain", "local-recoding"] = "full-domain"
     minimum_levels: dict[str, Level] = Field(default_factory=dict)
     maximum_levels: dict[str, Level] = Field(default_factory=dict)
-    tables: dict[str, TableRoles] = Field(min_length=2)
     stored_taxonomies: Literal["ignore"] | None = None
     csv: Csv | None = None
     timezone: str = Field(default=UTC, min_length=1)
     release: Terms | None = None
+
+    @field_validator("tables")
+    @classmethod
+    def _parents_spelled_like_tables(cls, tables: dict[str, TableRoles]) -> dict[str, TableRoles]:
+        spell = speller(tables)
+        return {
+            name: roles if roles.parent is None else roles.model_copy(update={"parent": spell(roles.parent)})
+            for name, roles in tables.items()
+        }
+
+    @field_validator("privacy", mode="before")
+    @classmethod
+    def _listed_and_known(cls, models: Any) -> Any:
+        return list_of_models(models)
+
+    @field_validator("method", "quality", mode="before")
+    @classmethod
+    def _taken_so_far(cls, given: Any, info: ValidationInfo) -> Any:
+        """Take a kind by name, or as a value: a method without settings, which linked tables have elsewhere."""
+        field = str(info.field_name)
+        settings = given.model_dump(exclude_unset=True) if isinstance(given, BaseModel) else given
+        name = getattr(given, "model", settings)
+        if isinstance(settings, Mapping):
+            name = settings.get("model", name)
+        if isinstance(name, str) and name in KINDS[field] and name not in TAKEN[field]:
+            found = {"name": name, "taken": " or ".join(f'"{each}"' for each in TAKEN[field])}
+            raise PydanticCustomError("not_yet", NOT_YET + ': "{name}"; take {taken}', found)
+        if field == "quality":
+            return {"model": given} if isinstance(given, str) else given
+        others = {*settings} - {"model"} if isinstance(settings, Mapping) else set()
+        if others:
+            found = {"names": ", ".join(sorted(others))}
+            raise PydanticCustomError("settings", "takes no {names} for several tables yet", found)
+        return name
+
+    @field_validator("privacy", "quality", "minimum_levels", "maximum_levels")
+    @classmethod
+    def _spelled_like_columns(cls, value: Any, info: ValidationInfo) -> Any:
+        tables = info.data.get("tables", {})
+        return respelled(value, [qualified(table, name) for table, roles in tables.items() for name in roles.columns])
+
+    @model_validator(mode="after")
+    def _without_contradictions(self) -> LinkedPolicy:
+        if problems := [*dict.fromkeys(linked_contradictions(self))]:
+            raise failed_checks(problems)
+        return self
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> LinkedPolicy:
+        """Read a policy from a TOML file, whose tables stand in ``[tables.visits]``.
+
+        Raises:
+            PolicyError: the file cannot be read, is not TOML, or is not a policy; it names the file.
+        """
+        return cls.of_file(fields_of(read_policy_text(Path(path)), path), path)
+
+    @classmethod
+    def of_file(cls, values: dict[str, Any], path: str | Path) -> LinkedPolicy:
+        """Return the policy with the fields of a file, whose taxonomies may be files beside it."""
+        if isinstance(tables := values.get("tables"), Mapping):
+            folder = Path(path).parent
+            values["tables"] = {
+                name: {**roles, "taxonomies": placed(roles["taxonomies"], folder)}
+                if isinstance(roles, Mapping) and "taxonomies" in roles
+                else roles
+                for name, roles in tables.items()
+            }
+        with naming_file(path):
+            return cls(**values)
 
     @property
     def root(self) -> str:
@@ -123,6 +172,7 @@ class LinkedPolicy(PolicyValue):
         return (table,) if parent is None else (*self.path(parent), table)
 
     def children(self, table: str) -> tuple[str, ...]:
+        """Return the tables that hang from a table."""
         return tuple(name for name, roles in self.tables.items() if roles.parent == table)
 
     @property
@@ -137,6 +187,7 @@ class LinkedPolicy(PolicyValue):
 
     @property
     def k(self) -> int:
+        """The least number of persons who look alike."""
         return max(model.k for model in self.privacy if isinstance(model, KnownRows | KAnonymity | AlphaKAnonymity))
 
     def limit(self, table: str) -> float:
@@ -157,18 +208,18 @@ class LinkedPolicy(PolicyValue):
         path, own = self.path(table), self.tables[table]
         places = {each: self.tables[each] for each in path}
         person = qualified(self.root, str(self.tables[self.root].row_key))
-        labelled = [qualified(each, name) for each, roles in places.items() for name in roles.quasi_identifiers]
-
-        def of_path(field: str) -> dict[str, Any]:
-            of_tables = ((each, getattr(roles, field)) for each, roles in places.items())
-            return {qualified(each, name): value for each, found in of_tables for name, value in found.items()}
-
-        own_columns = {qualified(table, name) for name in own.quasi_identifiers}
+        labelled = _all(places, "quasi_identifiers")
+        published = {*labelled, *_all({table: own}, "sensitive"), *_all({table: own}, "insensitive")}
+        own_columns = {*_all({table: own}, "quasi_identifiers")}
         weights = {name: self.quality.weights.get(name, 1.0) if name in own_columns else 0.0 for name in labelled}
+        fields: dict[str, Any] = {
+            field: {name: each for name, each in _by_column(places, field).items() if name in published}
+            for field in COLUMN_FIELDS
+        }
         return Policy(
             quasi_identifiers=labelled,
-            sensitive=[qualified(table, name) for name in own.sensitive],
-            insensitive=[qualified(table, name) for name in own.insensitive],
+            sensitive=_all({table: own}, "sensitive"),
+            insensitive=_all({table: own}, "insensitive"),
             identifiers=[person],
             individual=None if own.parent is None else person,
             privacy=[KAnonymity(self.k)],
@@ -176,15 +227,41 @@ class LinkedPolicy(PolicyValue):
             suppression_limit=self.limit(table),
             minimum_levels={name: level for name, level in self.minimum_levels.items() if name in labelled},
             maximum_levels={name: level for name, level in self.maximum_levels.items() if name in labelled},
-            taxonomies=of_path("taxonomies"),
-            unknown=of_path("unknown"),
-            bottom_coding=of_path("bottom_coding"),
-            top_coding=of_path("top_coding"),
             stored_taxonomies=self.stored_taxonomies,
             csv=self.csv,
             timezone=self.timezone,
             method=FullDomain(),
+            **fields,
         )
+
+    @property
+    def all_roles(self) -> Policy:
+        """The columns of all tables as those of one, with the names of tables, to check names alone."""
+        fields: dict[str, Any] = {
+            **{role: _all(self.tables, role) for role in ROLES},
+            **{field: _by_column(self.tables, field) for field in COLUMN_FIELDS},
+        }
+        return Policy.model_construct(
+            **fields,
+            privacy=tuple(
+                model
+                for model in self.privacy
+                if not isinstance(model, KnownRows) and {*model.columns} <= {*_all(self.tables, "sensitive")}
+            ),
+            quality=self.quality,
+            method=FullDomain(),
+            minimum_levels=self.minimum_levels,
+            maximum_levels=self.maximum_levels,
+        )
+
+    def check_columns(self, table: str, columns: Sequence[str], source: str) -> None:
+        """Refuse a source of a table with columns without a role, or without a column for a role, listing all."""
+        if problems := misfits_of_table(table, self.tables[table], columns):
+            raise PolicyError(f"the policy does not fit {source}:", problems)
+
+    def changed(self, changes: Mapping[str, Any]) -> LinkedPolicy:
+        """Return the policy with other values of some fields, checked, as in a policy file."""
+        return _checked(self.model_copy(update=changes))
 
     def as_recorded(self) -> dict[str, Any]:
         """Return its fields as JSON, without caps, which would say that nobody has more rows than that."""
@@ -202,10 +279,36 @@ class LinkedPolicy(PolicyValue):
         return hashlib.sha256(json.dumps(_said(fields), sort_keys=True).encode()).hexdigest()
 
 
+def given_policy(given: GivenPolicy | LinkedPolicy) -> Policy | LinkedPolicy:
+    """Return a checked policy of one table or, where it has ``tables``, of several."""
+    if isinstance(given, LinkedPolicy):
+        return _checked(given)
+    if isinstance(given, Mapping) and "tables" in given and all(isinstance(name, str) for name in given):
+        return LinkedPolicy(**given)
+    if isinstance(given, str | Path):
+        fields = fields_of(read_policy_text(Path(given)), given)
+        return (LinkedPolicy if "tables" in fields else Policy).of_file(fields, given)
+    return policy_of(given)
+
+
+def _checked(policy: LinkedPolicy) -> LinkedPolicy:
+    """Check a copy with changes, which was not checked."""
+    try:
+        return LinkedPolicy.model_validate(policy)
+    except ValidationError as error:
+        raise PolicyError("LinkedPolicy is not valid:", problems_of(error, known_names(LinkedPolicy))) from None
+
+
 def _said(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value not in (None, {}, [])}
 
 
-def qualified(table: str, column: str) -> str:
-    """Name a column of one of several tables."""
-    return f"{table}.{column}"
+def _all(tables: Mapping[str, TableRoles], role: str) -> tuple[str, ...]:
+    return tuple(qualified(table, name) for table, roles in tables.items() for name in getattr(roles, role))
+
+
+def _by_column(tables: Mapping[str, TableRoles], field: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for table, roles in tables.items():
+        found |= roles.qualified(field, table)
+    return found

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import (
     BaseModel,
@@ -31,12 +32,22 @@ from sqlanon.model.names import folded
 from sqlanon.model.policy.checks import column_misfits, contradictions
 from sqlanon.model.policy.fields import NAMING_COLUMNS, ROLES, UTC, Action, PolicyFields
 from sqlanon.model.policy.policy_parts import Csv, Earlier, ReleaseTerms
-from sqlanon.model.policy_value import KINDS, SETTINGS, PolicyValue, failed_checks, known_names, problems_of, respelled
+from sqlanon.model.policy_value import (
+    KINDS,
+    KNOWN_ROWS,
+    SETTINGS,
+    PolicyValue,
+    failed_checks,
+    known_names,
+    problems_of,
+    respelled,
+)
 from sqlanon.model.privacy import KAnonymity, PrivacyModel
 from sqlanon.model.quality import QualityModel
 from sqlanon.model.taxonomy.rules import placed
 from sqlanon.model.whole_files import read_whole
 
+SEVERAL_TABLES = "tables are of sa.LinkedPolicy, the policy of several linked tables; a policy of one table names none"
 TOO_FEW = PydanticCustomError("too_short", "needs at least one")
 
 
@@ -93,6 +104,10 @@ class Policy(PolicyFields):
     """
 
     model_config = ConfigDict(json_schema_extra=_settings_in_schema)
+    refused: ClassVar[Mapping[str, str]] = {
+        KNOWN_ROWS: "counts the persons who have some known rows, in a policy of several tables (sa.LinkedPolicy); a "
+        "policy of one table counts rows, or with individual persons, of each class: take k-anonymity"
+    }
 
     if TYPE_CHECKING:
 
@@ -142,6 +157,8 @@ class Policy(PolicyFields):
             fields = {name: value for name, value in given.items() if value is not None}
             settings = {name: fields.pop(name) for name in SETTINGS if name in fields}
             method = _with_settings(fields.get("method", FullDomain()), settings)
+            if "tables" in fields:
+                raise failed_checks([SEVERAL_TABLES])
             given = {"quasi_identifiers": (), "privacy": (), **fields, "method": method}
             if given["privacy"] in ((), []) and _needs_models(method):
                 given["privacy"] = TOO_FEW
@@ -166,13 +183,7 @@ class Policy(PolicyFields):
     @field_validator("privacy", mode="before")
     @classmethod
     def _list(cls, models: Any) -> Any:
-        """Refuse a single model, which can be iterated over, too: by the names of its fields."""
-        if isinstance(models, str | Mapping | BaseModel):
-            raise PydanticCustomError(
-                "no_list",
-                "must be a list, also of one: privacy=[KAnonymity(5)], and in TOML [[privacy]] for each model",
-            )
-        return models
+        return list_of_models(models)
 
     @field_validator("privacy")
     @classmethod
@@ -204,13 +215,15 @@ class Policy(PolicyFields):
         Raises:
             PolicyError: the file cannot be read, is not TOML, or is not a policy; it names the file.
         """
-        values = fields_of(read_policy_text(Path(path)), path)
+        return cls.of_file(fields_of(read_policy_text(Path(path)), path), path)
+
+    @classmethod
+    def of_file(cls, values: dict[str, Any], path: str | Path) -> Policy:
+        """Return the policy with the fields of a file, whose taxonomies may be files beside it."""
         if "taxonomies" in values:
             values["taxonomies"] = placed(values["taxonomies"], Path(path).parent)
-        try:
+        with naming_file(path):
             return cls(**values)
-        except PolicyError as error:
-            raise PolicyError(f"the policy file {path} is not valid:", error.problems) from None
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Policy:
         """Return a copy with changes, perhaps in settings of its method; they are checked when it is used."""
@@ -310,6 +323,24 @@ def _settings_not_taken(method: MethodSettings, settings: Mapping[str, Any]) -> 
         yield f"{method} takes no node: {method.why_no_search}"
 
 
+def list_of_models(models: Any) -> Any:
+    """Refuse a single model, which can be iterated over, too: by the names of its fields."""
+    if isinstance(models, str | Mapping | BaseModel):
+        raise PydanticCustomError(
+            "no_list", "must be a list, also of one: privacy=[KAnonymity(5)], and in TOML [[privacy]] for each model"
+        )
+    return models
+
+
+@contextmanager
+def naming_file(path: str | Path) -> Iterator[None]:
+    """Name the policy file in an error about its fields."""
+    try:
+        yield
+    except PolicyError as error:
+        raise PolicyError(f"the policy file {path} is not valid:", error.problems) from None
+
+
 def read_policy_text(path: Path) -> str:
     try:
         return read_whole(path, MAX_FILE_MB).decode("utf-8-sig")  # with the BOM of Windows editors
@@ -349,6 +380,8 @@ def policy_of(given: GivenPolicy) -> Policy:
         return Policy(**given)
     if isinstance(given, str | Path):
         return Policy.from_toml(given)
+    if hasattr(given, "tables"):
+        raise PolicyError(f"this takes a policy of one table: {SEVERAL_TABLES}")
     kind = type(given).__name__
     article = "an" if kind[0] in "aeiou" else "a"
     raise PolicyError(f"a policy must be a Policy, a dict or the path of a TOML file, not {article} {kind}")

@@ -1,0 +1,218 @@
+"""Checks of a policy of linked tables with valid fields: how tables hang together, keys, caps, models and roles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from sqlanon.model.known_rows import KnownRows
+from sqlanon.model.names import enumerated, folded, listed
+from sqlanon.model.policy.checks import contradictions
+from sqlanon.model.policy_value import KINDS, did_you_mean, unknown_names
+from sqlanon.model.privacy import AlphaKAnonymity, KAnonymity
+
+if TYPE_CHECKING:
+    from sqlanon.model.policy.linked_policy import LinkedPolicy
+    from sqlanon.model.policy.table_roles import TableRoles
+
+NOT_YET = "not for several tables yet"
+SEVERAL_VALUES = (
+    "is refused: a person can have several values, so a class of persons has no distribution of them, and everybody in "
+    "one with enough values can have the same. Bound the share of persons who have a value: "
+    'AlphaKAnonymity("visits.diagnosis", alpha=1/3, k=5)'
+)
+REFUSED_MODELS = {
+    **dict.fromkeys(KINDS["privacy"], f"is {NOT_YET}; take KnownRows(5, m=1), or KAnonymity(5) of whole trees"),
+    **dict.fromkeys(
+        ("distinct-l-diversity", "entropy-l-diversity", "recursive-c-l-diversity", "t-closeness"), SEVERAL_VALUES
+    ),
+}
+REFUSED_SETTINGS = {
+    "individual": f"{NOT_YET}: the table without a parent has the persons",
+    "row_weight": f"{NOT_YET}: persons and their rows are counted, not weights",
+    "earlier": f"{NOT_YET}: releases are not held together with earlier ones",
+    "pseudonyms": f"{NOT_YET}: keys are drawn anew for a release; name the columns among the identifiers",
+    "suppression": f'{NOT_YET}: persons and rows are left out, as "drop" does, and never masked; leave it out',
+    "fit": f"{NOT_YET}: a release has all rows of its tables",
+    "rest": f"{NOT_YET}: name every column of a table",
+    **dict.fromkeys(("search", "objective", "max_loss", "node"), f"{NOT_YET}: the best node is searched for"),
+}
+ROLES = ("quasi_identifiers", "sensitive", "identifiers", "insensitive")
+
+
+def linked_contradictions(policy: LinkedPolicy) -> Iterable[str]:
+    yield from (misnamed := [*_misfits_of_names(policy)])
+    yield from _misfits_of_parents(policy.tables)
+    for name, roles in policy.tables.items():
+        yield from _misfits_of_keys(policy.tables, name, roles)
+        yield from _misfits_of_cap(name, roles)
+        yield from _unknown_rows(name, roles)
+    roots = [name for name, roles in policy.tables.items() if roles.parent is None]
+    if len(roots) == 1:
+        yield from _misfits_of_persons(policy, roots[0])
+    yield from _misfits_of_models(policy)
+    if policy.all_roles.quasi_identifiers and not misnamed:
+        yield from contradictions(policy.all_roles)
+
+
+def circles(tables: Mapping[str, TableRoles]) -> Iterator[list[str]]:
+    """Yield the tables of each circle of parents, once."""
+    seen: set[str] = set()
+    for name in tables:
+        path: dict[str, None] = {}
+        place: str | None = name
+        while place is not None and place in tables and place not in seen and place not in path:
+            path[place] = None
+            place = tables[place].parent
+        if place in path:
+            yield [*path][[*path].index(place) :]
+        seen |= path.keys()
+
+
+def _misfits_of_names(policy: LinkedPolicy) -> Iterable[str]:
+    for one, other in _same(policy.tables):
+        yield f'tables "{one}" and "{other}" differ in case alone, so that DuckDB takes them for one'
+    names = [(f"{table}.{column}", table) for table, roles in policy.tables.items() for column in roles.columns]
+    tables: dict[str, str] = {}
+    for name, table in names:
+        if tables.setdefault(folded(name), table) != table and folded(table) != folded(tables[folded(name)]):
+            yield f'tables "{tables[folded(name)]}" and "{table}" have one name of a column, "{name}": use another name'
+
+
+def _same(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    first: dict[str, str] = {}
+    for name in names:
+        if (known := first.setdefault(folded(name), name)) != name:
+            yield known, name
+
+
+def _misfits_of_parents(tables: Mapping[str, TableRoles]) -> Iterable[str]:
+    roots = [name for name, roles in tables.items() if roles.parent is None]
+    if len(roots) > 1:
+        yield (
+            f"tables {listed(roots)} have no parent; the table of persons alone has none, and another kind of "
+            "persons needs a release of its own: name the parent of the others"
+        )
+    if not roots:
+        yield "no table is without a parent, as the table of persons must be"
+    for name, roles in tables.items():
+        if roles.parent is not None and roles.parent not in tables:
+            meant = did_you_mean(roles.parent, tables)
+            yield f'table "{name}": its parent "{roles.parent}" is not among the tables{meant}'
+    for circle in circles(tables):
+        if len(circle) == 1:
+            yield f'table "{circle[0]}" is its own parent'
+        else:
+            yield f"tables {listed(circle)} are parents of each other in a circle"
+
+
+def _misfits_of_keys(tables: Mapping[str, TableRoles], name: str, roles: TableRoles) -> Iterable[str]:
+    if roles.parent is None and roles.key is not None:
+        yield f'table "{name}" has a key, "{roles.key}", but no parent that has it: name the parent, or row_key'
+    if roles.parent is not None and roles.key is None:
+        yield f'table "{name}" needs a key: the column with the row_key of its parent "{roles.parent}"'
+    below = [each for each, other in tables.items() if other.parent == name and each != name]
+    if roles.row_key is None and (below or roles.parent is None):
+        why = f", since others hang from it: {listed(below)}" if below else ""
+        yield f'table "{name}" needs a row_key{why}; name the column, which is unique and never NULL'
+    for kind, key in (("row_key", roles.row_key), ("key", roles.key)):
+        for role in ROLES:
+            if key is not None and folded(key) in map(folded, getattr(roles, role)):
+                yield (
+                    f'column "{name}.{key}" has two roles: {kind} and {role}; keys are drawn anew for a release: name '
+                    f"it in {kind} alone"
+                )
+
+
+def _misfits_of_cap(name: str, roles: TableRoles) -> Iterable[str]:
+    given = [field for field in ("at_most", "orphans") if getattr(roles, field) not in (None, "refuse")]
+    if roles.parent is None and given:
+        yield f'table "{name}" has no parent, and takes no {enumerated(given)}: these are of the rows of a person'
+    if roles.above == "first" and not roles.order:
+        yield f'table "{name}": above = "first" needs an order, such as order = ["day"]'
+    if roles.above == "first" and roles.at_most is None:
+        yield f'table "{name}": above = "first" needs at_most, the number of rows that a person keeps'
+    if roles.above == "refuse" and roles.order:
+        yield f'table "{name}": order is for above = "first", which keeps the first rows of a person'
+    for column, meant in unknown_names(roles.order, roles.columns):
+        yield f'table "{name}": order names "{column}", which has no role there{meant}'
+
+
+def _unknown_rows(name: str, roles: TableRoles) -> Iterable[str]:
+    for column, action in roles.unknown.items():
+        if action == "suppress":
+            which = "" if column == "*" else f' of "{name}.{column}"'
+            yield f'table "{name}": unknown = "suppress"{which} is not for several tables yet; take "top" or "error"'
+
+
+def _misfits_of_persons(policy: LinkedPolicy, root: str) -> Iterable[str]:
+    roles = policy.tables[root]
+    if not roles.quasi_identifiers:
+        yield f'table "{root}" needs quasi_identifiers: what others may know of a person'
+    own, of_policy = roles.suppression_limit, policy.suppression_limit
+    if own is not None and of_policy and own != of_policy:
+        yield (
+            f'suppression_limit of persons is given twice: {of_policy} in the policy, and {own} in table "{root}"; '
+            "give it in the policy alone"
+        )
+
+
+def _misfits_of_models(policy: LinkedPolicy) -> Iterable[str]:
+    known = [model for model in policy.privacy if isinstance(model, KnownRows)]
+    others = [model for model in policy.privacy if not isinstance(model, KnownRows)]
+    if len(known) > 1:
+        yield f"{known[1]} repeats another model of the same kind; keep the stricter one"
+    for model in others if known else ():
+        if isinstance(model, KAnonymity):
+            yield (
+                f"{known[0]} cannot be combined with {model}, which is for somebody who knows all rows of a person: "
+                "whoever knows all knows some; keep the one that you promise"
+            )
+        else:
+            yield (
+                f"{known[0]} cannot be combined with {model}: the share of persons with a value can become larger "
+                "where rows become alike, so that most nodes would have to be looked at; take k-anonymity of whole "
+                "trees in place of known rows"
+            )
+    if not known and not any(isinstance(model, KAnonymity | AlphaKAnonymity) for model in others):
+        yield "privacy bounds shares alone, not how many persons look alike: add KAnonymity(5), of whole trees"
+    if known and known[0].m > 1:
+        yield from _deeper_tables(policy.tables)
+    yield from _foreign_columns(policy)
+
+
+def _deeper_tables(tables: Mapping[str, TableRoles]) -> Iterable[str]:
+    deeper = [name for name, roles in tables.items() if (up := tables.get(roles.parent or "")) and up.parent]
+    if deeper:
+        yield (
+            f"two known rows (m = 2) are not for tables below others yet, such as {listed(deeper)}: take m = 1, or "
+            "k-anonymity of whole trees"
+        )
+
+
+def _foreign_columns(policy: LinkedPolicy) -> Iterable[str]:
+    sensitive = policy.all_roles.sensitive
+    tables = {name.rpartition(".")[2]: name for name in sensitive}
+    for model in policy.privacy:
+        columns = () if isinstance(model, KnownRows) else model.columns
+        for name, meant in unknown_names(columns, sensitive):
+            whole = f'; did you mean "{tables[name]}"?' if name in tables else meant
+            yield f'{model}: "{name}" is not a sensitive column of a table, as "visits.diagnosis" would be{whole}'
+
+
+def misfits_of_table(name: str, roles: TableRoles, columns: Iterable[str]) -> list[str]:
+    """Return the columns of a source of one of the tables without a role, and the roles without a column."""
+    there, given = {folded(each): each for each in columns}, {folded(each): each for each in roles.columns}
+    free = [column for key, column in there.items() if key not in given]
+    missing = [column for key, column in given.items() if key not in there]
+    problems = [
+        f'column "{name}.{column}" has a role but is not in the source{meant}'
+        for column, meant in unknown_names(missing, free)
+    ]
+    if free:
+        state = "has no role" if len(free) == 1 else "have no role"
+        problems.append(
+            f'{listed(free)} of table "{name}" {state}: name each in quasi_identifiers, sensitive, insensitive or '
+            "identifiers (which are dropped)"
+        )
+    return problems

@@ -1,0 +1,106 @@
+"""The roles of the columns of one of several linked tables, and its place among them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from sqlanon.model.policy.fields import OTHERS, NumberAsWritten, Unknown, action_for
+from sqlanon.model.policy.linked_checks import REFUSED_SETTINGS, ROLES
+from sqlanon.model.policy_value import PolicyValue, Share, respelled
+from sqlanon.model.taxonomy.rules import Columns, TaxonomyRule
+
+COLUMN_FIELDS = ("taxonomies", "unknown", "bottom_coding", "top_coding")
+"""The fields by column."""
+CAP = ("at_most", "above", "order")  # the fields of the maximum number of rows of a person
+
+
+class TableRoles(PolicyValue):
+    """The roles of the columns of one of several linked tables, and its place among them.
+
+    Args:
+        parent: the table whose rows this table's rows belong to; None for the table of persons.
+        key: the column with the key of the parent's row.
+        row_key: the column with the key of a row; a table needs one if others hang from it, as the table of persons.
+        quasi_identifiers, sensitive, identifiers, insensitive: columns by role, as in :class:`Policy`. Keys have no
+            other role.
+        taxonomies, unknown, bottom_coding, top_coding: by column, as in :class:`Policy`; unknown values are refused
+            (``"error"``) or get the label of the top level (``"top"``).
+        suppression_limit: the share of the table's rows that may be left out, for whatever reason; by default that of
+            the policy, which is of persons.
+        at_most: how many rows a person may have in this table.
+        above: ``"refuse"`` refuses a source in which a person has more rows than ``at_most``; ``"first"`` leaves out
+            all but the first rows by ``order``, and counts them as hidden.
+        order: the columns that rows of a person are ordered by, for ``above="first"``.
+        orphans: ``"drop"`` leaves out rows that belong to no row of the parent; by default they are refused.
+    """
+
+    refused: ClassVar[Mapping[str, str]] = REFUSED_SETTINGS
+
+    parent: str | None = None
+    key: str | None = None
+    row_key: str | None = None
+    quasi_identifiers: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    insensitive: tuple[str, ...] = ()
+    taxonomies: dict[str, TaxonomyRule] = Field(default_factory=dict)
+    unknown: Unknown = Field(default_factory=dict)
+    bottom_coding: dict[str, NumberAsWritten] = Field(default_factory=dict)
+    top_coding: dict[str, NumberAsWritten] = Field(default_factory=dict)
+    suppression_limit: Share | None = None
+    at_most: Annotated[int, Field(ge=1, strict=True)] | None = None
+    above: Literal["refuse", "first"] = "refuse"
+    order: tuple[str, ...] = ()
+    orphans: Literal["refuse", "drop"] = "refuse"
+
+    @field_validator("key", "row_key", mode="before")
+    @classmethod
+    def _one_column(cls, given: Any) -> Any:
+        if isinstance(given, list | tuple):
+            raise PydanticCustomError("several_columns", "must be one column: make one of several in a view")
+        return given
+
+    @field_validator(*COLUMN_FIELDS, "order")
+    @classmethod
+    def _spelled_like_roles(cls, value: Any, info: ValidationInfo) -> Any:
+        return respelled(value, [name for role in ROLES for name in info.data.get(role, ())])
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns that join rows: they are never released as they are."""
+        return tuple(name for name in (self.row_key, self.key) if name is not None)
+
+    def spelled_like(self, names: Sequence[str]) -> TableRoles:
+        """Return the roles with columns in their spelling among some names."""
+        fields = ("key", "row_key", *ROLES, "order", *COLUMN_FIELDS)
+        return self.model_copy(update={each: respelled(getattr(self, each), names) for each in fields})
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns with a role."""
+        named = (*self.keys, *self.identifiers, *self.quasi_identifiers, *self.sensitive, *self.insensitive)
+        return tuple(dict.fromkeys(named))
+
+    def qualified(self, field: str, table: str) -> dict[str, Any]:
+        """Return a field by column, with the name of the table in all columns."""
+        values: dict[str, Any] = getattr(self, field)
+        if field == "unknown":  # one action for the others is not for those of other tables
+            known = self.quasi_identifiers if OTHERS in values else ()
+            values = {name: action_for(values, name) for name in (*known, *values) if name != OTHERS}
+        return {qualified(table, name): _rule_of(table, value) for name, value in values.items()}
+
+
+def qualified(table: str, column: str) -> str:
+    """Name a column of one of several tables."""
+    return f"{table}.{column}"
+
+
+def _rule_of(table: str, value: Any) -> Any:
+    """Return a rule with the names of the table in the columns that have its labels; other values as they are."""
+    if not isinstance(value, Columns):
+        return value
+    return value.model_copy(update={"columns": tuple(qualified(table, name) for name in value.columns)})

@@ -90,6 +90,7 @@ def bound_linked(engine: Engine, sources: Mapping[str, ResolvedSource], policy: 
         PolicyError: columns and roles do not match, or keys do not link the tables as the policy says.
         TaxonomyError: a quasi-identifier has no taxonomy, or a malformed one.
     """
+    policy.check_run()
     policy, views = spelled_like_sources(engine, sources, policy)
     with engine.scratch():
         with engine.transaction():  # one state of all tables
@@ -126,7 +127,7 @@ def spelled_like_sources(
         problems += _misfits(name, tables[name].columns, [found.name for found in columns[name]])
     if problems:
         raise PolicyError("the policy does not fit the tables:", problems)
-    policy = policy.model_copy(update={"tables": tables})
+    policy = policy.changed({"tables": tables})  # levels, weights and models follow in their spelling
     views = {}
     for name in policy.ordered:
         read = {each.name: qualified(name, each.name) for each in columns[name] if each.name in tables[name].columns}

@@ -266,11 +266,13 @@ def test_places_of_problems_have_no_kinds() -> None:
 
 def test_two_known_rows_need_tables_that_hang_from_persons() -> None:
     several = tables(stays={"parent": "patients", "key": "patient_id", "quasi_identifiers": ["ward"]})
-    assert policy(several, privacy=[sa.KnownRows(5, m=2)]).known_rows == sa.KnownRows(5, m=2)
+    policy(several, privacy=[sa.KnownRows(5, m=2)]).check_run()
     deeper = tables(visits={"row_key": "visit_id"}, drugs=DRUGS)
-    [found] = problems(lambda: policy(deeper, privacy=[sa.KnownRows(5, m=2)]))
+    [found] = problems(lambda: policy(deeper, privacy=[sa.KnownRows(5, m=2)]).check_run())
     assert "m = 2" in found and '"drugs"' in found
-    assert policy(deeper, privacy=TREES).path("drugs") == ("patients", "visits", "drugs")
+    trees = policy(deeper, privacy=TREES)
+    trees.check_run()
+    assert trees.path("drugs") == ("patients", "visits", "drugs")
 
 
 def test_the_limit_of_persons_is_given_once() -> None:
@@ -309,13 +311,10 @@ class TestPaths:
         persons = found.path_policy("patients")
         assert (persons.individual, persons.suppression_limit) == (None, 0.05)
 
-    def test_sources_that_do_not_fit_are_refused(self) -> None:
-        found = policy()
-        found.check_columns("visits", ["PATIENT_ID", "day", "department", "diagnosis"], "visits")
-        with pytest.raises(sa.PolicyError, match=r"the policy does not fit visits\.parquet") as caught:
-            found.check_columns("visits", ["patient_id", "dya", "department", "diagnosis", "stay"], "visits.parquet")
-        assert caught.value.problems == (
-            'column "visits.day" has a role but is not in the source; did you mean "dya"?',
-            '"dya" and "stay" of table "visits" have no role: name each in quasi_identifiers, sensitive, insensitive '
-            "or identifiers (which are dropped)",
-        )
+    def test_columns_of_sources_are_spelled_as_there(self) -> None:
+        found = policy(maximum_levels={"visits.day": 2}, quality=sa.LM(weights={"visits.day": 2}))
+        visits = found.tables["visits"].spelled_like(["PATIENT_ID", "Day", "department", "diagnosis"])
+        changed = found.changed({"tables": {**found.tables, "visits": visits}})
+        assert (changed.maximum_levels, changed.quality.weights) == ({"visits.Day": 2}, {"visits.Day": 2})
+        assert [*changed.tables["visits"].taxonomies] == ["Day"]
+        assert changed.path_policy("visits").maximum_levels == {"visits.Day": 2}

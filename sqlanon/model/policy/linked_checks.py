@@ -37,6 +37,7 @@ REFUSED_SETTINGS = {
     "rest": f"{NOT_YET}: name every column of a table",
     **dict.fromkeys(("search", "objective", "max_loss", "node"), f"{NOT_YET}: the best node is searched for"),
 }
+DEEPEST_OF_PAIRS = 2  # the table of persons, and those that hang from it
 ROLES = ("quasi_identifiers", "sensitive", "identifiers", "insensitive")
 
 
@@ -176,18 +177,7 @@ def _misfits_of_models(policy: LinkedPolicy) -> Iterable[str]:
             )
     if not known and not any(isinstance(model, KAnonymity | AlphaKAnonymity) for model in others):
         yield "privacy bounds shares alone, not how many persons look alike: add KAnonymity(5), of whole trees"
-    if known and known[0].m > 1:
-        yield from _deeper_tables(policy.tables)
     yield from _foreign_columns(policy)
-
-
-def _deeper_tables(tables: Mapping[str, TableRoles]) -> Iterable[str]:
-    deeper = [name for name, roles in tables.items() if (up := tables.get(roles.parent or "")) and up.parent]
-    if deeper:
-        yield (
-            f"two known rows (m = 2) are not for tables below others yet, such as {listed(deeper)}: take m = 1, or "
-            "k-anonymity of whole trees"
-        )
 
 
 def _foreign_columns(policy: LinkedPolicy) -> Iterable[str]:
@@ -200,19 +190,11 @@ def _foreign_columns(policy: LinkedPolicy) -> Iterable[str]:
             yield f'{model}: "{name}" is not a sensitive column of a table, as "visits.diagnosis" would be{whole}'
 
 
-def misfits_of_table(name: str, roles: TableRoles, columns: Iterable[str]) -> list[str]:
-    """Return the columns of a source of one of the tables without a role, and the roles without a column."""
-    there, given = {folded(each): each for each in columns}, {folded(each): each for each in roles.columns}
-    free = [column for key, column in there.items() if key not in given]
-    missing = [column for key, column in given.items() if key not in there]
-    problems = [
-        f'column "{name}.{column}" has a role but is not in the source{meant}'
-        for column, meant in unknown_names(missing, free)
-    ]
-    if free:
-        state = "has no role" if len(free) == 1 else "have no role"
-        problems.append(
-            f'{listed(free)} of table "{name}" {state}: name each in quasi_identifiers, sensitive, insensitive or '
-            "identifiers (which are dropped)"
+def unreleasable(policy: LinkedPolicy) -> Iterable[str]:
+    """Explain why tables that can be measured by a policy are not released by it yet."""
+    deeper = [name for name in policy.tables if len(policy.path(name)) > DEEPEST_OF_PAIRS]
+    if deeper and policy.known_rows is not None and policy.known_rows.m > 1:
+        yield (
+            f"two known rows (m = 2) are not for tables below others yet, such as {listed(deeper)}: take m = 1, or "
+            "k-anonymity of whole trees"
         )
-    return problems

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -22,7 +22,7 @@ from sqlanon.model.policy.linked_checks import (
     REFUSED_SETTINGS,
     ROLES,
     linked_contradictions,
-    misfits_of_table,
+    unreleasable,
 )
 from sqlanon.model.policy.policy import (
     GivenPolicy,
@@ -254,10 +254,10 @@ class LinkedPolicy(PolicyValue):
             maximum_levels=self.maximum_levels,
         )
 
-    def check_columns(self, table: str, columns: Sequence[str], source: str) -> None:
-        """Refuse a source of a table with columns without a role, or without a column for a role, listing all."""
-        if problems := misfits_of_table(table, self.tables[table], columns):
-            raise PolicyError(f"the policy does not fit {source}:", problems)
+    def check_run(self) -> None:
+        """Refuse what can be measured, yet not released so far."""
+        if problems := [*unreleasable(self)]:
+            raise PolicyError("the policy cannot run:", problems)
 
     def changed(self, changes: Mapping[str, Any]) -> LinkedPolicy:
         """Return the policy with other values of some fields, checked, as in a policy file."""

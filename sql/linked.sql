@@ -19,15 +19,17 @@ FROM :source;
 
 -- name: rows_below
 -- rows of a table, by the rows that they belong to
--- Without a row above, a row has no person. Beyond :most rows of its person, by :places, a row is left out, as are those below it.
+-- Without a row above, a row has no person. Beyond :most rows of its person, in :order, a row is left out, as are those below it.
 -- :places age
+-- :order anon_place_0
 -- :most 20
 SELECT
     anon_row,
     anon_parent,
     anon_person,
     anon_key,
-    anon_is_cut OR row_number() OVER (PARTITION BY anon_person ORDER BY anon_is_cut ASC, :places ASC NULLS LAST) > :most AS anon_is_cut,
+    anon_is_cut OR row_number() OVER (PARTITION BY anon_person ORDER BY anon_is_cut ASC, :order ASC NULLS LAST) > :most
+        AS anon_is_cut,
     anon_has_key,
     :columns
 FROM (
@@ -38,6 +40,7 @@ FROM (
         :row_key COLLATE "binary" AS anon_key,
         coalesce(anon_parents.anon_is_cut, FALSE) AS anon_is_cut,
         :key IS NOT NULL AS anon_has_key,
+        :places AS :order,
         :columns
     FROM :source AS anon_below
     LEFT JOIN :parents AS anon_parents ON anon_parents.anon_key = anon.text_of(:key) COLLATE "binary"

@@ -45,7 +45,8 @@ class LinkCounts:
 class BoundTable:
     name: str
     description: str  # of its source
-    columns: tuple[SourceColumn, ...]  # of the source that are read, in order, with the name of the table
+    source: exp.Expr  # with the name of the table in its columns, and values as the policy says
+    columns: tuple[SourceColumn, ...]  # that are read, in the order of the source
     rows: LinkedRows
     counts: LinkCounts
     path: BoundPolicy  # of its rows beside the rows above them
@@ -218,6 +219,8 @@ def _link_problems(
             f'"{qualified(name, str(roles.key))}": {counts.orphans:,} rows belong to no row of "{roles.parent}" '
             f'({null_keys:,} are NULL); orphans = "drop" leaves them out'
         )
+    if roles.parent is not None and counts.linked == 0:
+        yield f'"{name}": no row belongs to a person: leave the table out of the policy'
     if persons_above and roles.above == "refuse":
         yield (
             f'"{name}": {persons_above:,} persons have more than {roles.at_most:,} rows (at_most); above = "first" '
@@ -264,4 +267,4 @@ def _bound(engine: Engine, rows: LinkedRows, counts: LinkCounts, view: TableView
     relation = of_path(rows, wanted, person)
     description = f'table "{rows.name}"'
     bound = prepare(engine, ResolvedSource(relation, description), own.changed(READ))
-    return BoundTable(rows.name, view.source.description, view.columns, rows, counts, bound)
+    return BoundTable(rows.name, view.source.description, view.source.relation, view.columns, rows, counts, bound)

@@ -59,7 +59,8 @@ class LinkedRows:
         most, order = cap
         # Ties by the text of the row, so that the same rows are left out whatever their order.
         places = [*map(column, order), *(text(column(name)) for name in self.columns)]
-        return Step(self.relation, roles.query("rows_below", most=most, places=places), purpose)
+        names = [f"anon_place_{number}" for number in range(len(places))]
+        return Step(self.relation, roles.query("rows_below", most=most, places=places, order=names), purpose)
 
     def rows(self, columns: Iterable[str] | None = None, *, numbers: Iterable[str] = ()) -> exp.Subquery:
         """Return the rows that are neither orphans nor cut, with columns of the path; by default all of its own."""

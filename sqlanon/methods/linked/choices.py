@@ -29,6 +29,7 @@ def choose(
     Raises:
         UnsatisfiableError: no node meets the privacy models within the limits of all tables.
     """
+    refuse_left_out(encoded)
     counter = counter_of(engine, encoded)
     with stages.stage("search"):
         outcome = choose_linked_node(encoded, counter, stages.checked, stopped)
@@ -38,6 +39,19 @@ def choose(
         levels = outcome.best.levels
         [counts] = counter.counts([levels], with_losses=True)
     return LinkedChoice(counts, loss_of(encoded, counts), outcome), lambda: counter.show(levels)
+
+
+def refuse_left_out(encoded: EncodedLinked) -> None:
+    """Refuse tables of which too many rows are left out already."""
+    problems = [
+        f'"{name}": {table.counts.orphans:,} of {table.counts.rows:,} rows belong to nobody, and {table.counts.cut:,} are '
+        f"above the cap; {encoded.allowed(name) + table.counts.orphans + table.counts.cut:,} may be left out"
+        for name, table in encoded.bound.tables.items()
+        if encoded.allowed(name) < 0
+    ]
+    if problems:
+        heading = "more rows are left out than the limits of tables (suppression_limit) allow:"
+        raise UnsatisfiableError(heading, problems)
 
 
 def unsatisfiable(encoded: EncodedLinked, counter: LinkedCounter, outcome: SearchOutcome) -> UnsatisfiableError:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sqlanon.binding.linked import BoundLinked, BoundTable
+from sqlanon.binding.unknown_values import unknown_values
 from sqlanon.engines.duckdb import Compute
+from sqlanon.errors import TaxonomyError
 from sqlanon.methods.linked.linked_loss import UNITS, LinkedLoss
 from sqlanon.model.lattice import LevelLosses, Levels, LossContext, Table
 from sqlanon.model.policy.linked_policy import LinkedPolicy
@@ -104,7 +106,12 @@ def encode_linked(engine: Compute, bound: BoundLinked) -> EncodedLinked:
 
 
 def _encoded(engine: Compute, table: BoundTable) -> EncodedTable:
-    encoded = encode_table(engine, table.path, label_losses=("lm",), prefix=f"anon_{table.rows.place}")
+    try:
+        encoded = encode_table(engine, table.path, label_losses=("lm",), prefix=f"anon_{table.rows.place}")
+    except TaxonomyError:
+        # Its query would list the values of temporary tables.
+        columns = dict.fromkeys(table.own, table.source)
+        raise unknown_values(engine, table.description, columns, table.path.taxonomy, table.path.known) from None
     if table.path.unknown is not None:
         engine.drop(UNKNOWN)
     # Several tables have labels at a time: they stay texts, since types would need names of their own.

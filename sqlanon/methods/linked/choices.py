@@ -44,8 +44,8 @@ def choose(
 def refuse_left_out(encoded: EncodedLinked) -> None:
     """Refuse tables of which too many rows are left out already."""
     problems = [
-        f'"{name}": {table.counts.orphans:,} of {table.counts.rows:,} rows belong to nobody, and {table.counts.cut:,} are '
-        f"above the cap; {encoded.allowed(name) + table.counts.orphans + table.counts.cut:,} may be left out"
+        f'"{name}": {table.counts.orphans:,} of {table.counts.rows:,} rows belong to nobody, and {table.counts.cut:,} '
+        f"are above the cap; {encoded.allowed(name) + table.counts.orphans + table.counts.cut:,} may be left out"
         for name, table in encoded.bound.tables.items()
         if encoded.allowed(name) < 0
     ]

@@ -13,7 +13,7 @@ from sqlanon.errors import UnsatisfiableError, VerificationError
 from sqlanon.methods.linked.choices import choose
 from sqlanon.methods.linked.encoded import EncodedLinked, encode_linked
 from sqlanon.methods.linked.node_counts import LinkedChoice, table_losses
-from sqlanon.methods.linked.shown_rows import draw_keys, has_keys, released_counts, written_rows
+from sqlanon.methods.linked.shown_rows import draw_keys, released_counts, written_rows
 from sqlanon.methods.stages import Progress, Stages, Stopped, never, proven_gap
 from sqlanon.model.destination import Replace
 from sqlanon.model.policy.linked_policy import LinkedPolicy
@@ -145,7 +145,7 @@ def record_of(encoded: EncodedLinked, report: LinkedReport) -> Record:
         name: LinkedTableRecord(
             parent=roles.parent,
             key=roles.key,
-            row_key=roles.row_key if has_keys(encoded, name) else None,
+            row_key=policy.row_key(name),
             rows=LinkedRowsRecord(**report.tables[name].model_dump()),
             node=levels.get(name),
         )

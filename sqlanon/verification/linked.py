@@ -48,7 +48,7 @@ def _table(name: str, tables: Mapping[str, ResolvedSource], policy: LinkedPolicy
         relation=tables[name].relation,
         parent=None if roles.parent is None else policy.ordered.index(roles.parent),
         key=roles.key,
-        row_key=roles.row_key,
+        row_key=policy.row_key(name),
         labels=roles.quasi_identifiers,
     )
 
@@ -61,8 +61,8 @@ def _rows_and_keys(
     for name in policy.ordered:
         roles, relation = policy.tables[name], tables[name].relation
         keys, orphans = {"null_keys": 0, "repeated_keys": 0}, 0
-        if roles.row_key is not None:
-            found = engine.fetch(queries.keys(relation, roles.row_key), "keys of rows")[0]
+        if (row_key := policy.row_key(name)) is not None:
+            found = engine.fetch(queries.keys(relation, row_key), "keys of rows")[0]
             rows[name], keys = found["row_count"], {key: found[key] for key in keys}
         if roles.parent is not None:
             parent = policy.tables[roles.parent].row_key

@@ -89,7 +89,7 @@ def labelled_rows(table: BoundTable, recoding: Recoding, names: Sequence[str]) -
 def draw_keys(engine: Compute, encoded: EncodedLinked) -> None:
     """Give the shown rows of tables that others hang from new keys, 1 to n in an order that is drawn."""
     for name, table in encoded.bound.tables.items():
-        if has_keys(encoded, name):
+        if encoded.policy.row_key(name) is not None:
             key = PseudonymKey((nonce() + nonce()).encode())
             engine.run(Step(fresh_keys(table), SQL.query("fresh_keys", shown=shown(table)), "new keys"), key.blocks)
 
@@ -129,16 +129,11 @@ def key_homes(encoded: EncodedLinked, name: str) -> dict[str, Home]:
     """Return the released columns of keys, with the names of their tables."""
     table, roles = encoded.bound.tables[name], encoded.policy.tables[name]
     homes: dict[str, Home] = {}
-    if has_keys(encoded, name):
-        homes[qualified(name, str(roles.row_key))] = ("anon_own_keys", table, ROW)
+    if (row_key := encoded.policy.row_key(name)) is not None:
+        homes[qualified(name, row_key)] = ("anon_own_keys", table, ROW)
     if roles.parent is not None:
         homes[qualified(name, str(roles.key))] = ("anon_keys_above", encoded.bound.tables[roles.parent], PARENT)
     return homes
-
-
-def has_keys(encoded: EncodedLinked, name: str) -> bool:
-    """Return whether rows of a table have released keys: those of persons do, and those that others belong to."""
-    return encoded.policy.tables[name].parent is None or bool(encoded.policy.children(name))
 
 
 def _released(

@@ -190,6 +190,11 @@ class LinkedPolicy(PolicyValue):
         """The least number of persons who look alike."""
         return max(model.k for model in self.privacy if isinstance(model, KnownRows | KAnonymity | AlphaKAnonymity))
 
+    def row_key(self, table: str) -> str | None:
+        """Return the column that joins a table's rows with those of others; None if no table hangs from it."""
+        roles = self.tables[table]
+        return roles.row_key if roles.parent is None or self.children(table) else None
+
     def limit(self, table: str) -> float:
         """Return the share of a table's rows that may be left out."""
         own = self.tables[table].suppression_limit

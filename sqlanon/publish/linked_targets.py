@@ -131,7 +131,7 @@ class LinkedFolder(LinkedTarget):
 
     @property
     def places(self) -> dict[str, str]:
-        return {table: f"{self.name}{file_of(table)}" for table in self.tables}
+        return {table: str(Path(self.name, file_of(table))) for table in self.tables}
 
     def write(self, table: str, query: exp.Query) -> ResolvedSource:
         return self.files.write_table(table, query)

@@ -17,11 +17,11 @@ from sqlanon.methods.linked.shown_rows import draw_keys, released_counts, writte
 from sqlanon.methods.stages import Progress, Stages, Stopped, never, proven_gap
 from sqlanon.model.destination import Replace
 from sqlanon.model.policy.linked_policy import LinkedPolicy
-from sqlanon.model.record import LinkedRecord, LinkedRowsRecord, LinkedTableRecord, Record
+from sqlanon.model.record import LinkedRowsRecord, LinkedTableRecord, Record
 from sqlanon.model.release.linked import LinkedMeasurement
 from sqlanon.model.release.linked_report import LinkedRelease, LinkedReport, LinkedRowCounts, levels_by_table
 from sqlanon.publish.linked_targets import LinkedTarget, linked_target
-from sqlanon.publish.provenance import new_record
+from sqlanon.publish.provenance import linked_release_record, promise_of
 from sqlanon.release.linked_guarantee import linked_guarantee
 from sqlanon.verification.linked import measure_linked, shortfalls_of_linked
 
@@ -151,11 +151,5 @@ def record_of(encoded: EncodedLinked, report: LinkedReport) -> Record:
         )
         for name, roles in ((name, policy.tables[name]) for name in policy.ordered)
     }
-    promise = linked_guarantee(policy)
-    return new_record(
-        policy=policy.as_recorded(),
-        policy_sha256=policy.sha256(),
-        promise=promise.model_dump(mode="json"),
-        taxonomy_sha256=dict(ChainMap(*(table.path.taxonomy_hashes for table in encoded.bound.tables.values()))),
-        linked=LinkedRecord(tables=tables),
-    )
+    hashes = dict(ChainMap(*(table.path.taxonomy_hashes for table in encoded.bound.tables.values())))
+    return linked_release_record(policy, hashes, tables, promise=promise_of(policy, linked_guarantee(policy)))

@@ -17,15 +17,18 @@ from sqlglot import exp
 
 import sqlanon as sa
 from sqlanon.engines.duckdb import Engine
+from sqlanon.engines.paths import is_whole
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, TargetError
+from sqlanon.methods.stages import silent
 from sqlanon.model.destination import MARKER, Replace
 from sqlanon.model.known_rows import KnownRows
 from sqlanon.model.policy.linked_policy import LinkedPolicy, TableRoles
 from sqlanon.model.record import LinkedRowsRecord, LinkedTableRecord, Record
-from sqlanon.publish.files import exchange
+from sqlanon.publish.files import PREVIOUS, exchange
 from sqlanon.publish.linked_targets import LinkedTarget, linked_target
 from sqlanon.publish.provenance import linked_release_record
+from sqlanon.run.linked import anonymize_linked
 from sqlanon.verification.found_linked import FoundLinked, find_linked
 from tests.conftest import ROOT
 from tests.engines import engine_of
@@ -237,6 +240,31 @@ class TestFolders:
         assert sorted(path.name for path in folder.iterdir()) == [MARKER, "patients.parquet", "visits.parquet"]
         assert [path.name for path in folder.parent.iterdir()] == ["released"]
 
+    def test_a_release_is_replaced_by_the_name_of_its_folder(self, folder: Path, engine: Engine) -> None:
+        with opened(engine, str(folder), replace=True) as target:
+            for name, place in target.places.items():
+                target.write(name, rows(5))
+                assert place == str(folder / f"{name}.parquet")
+            target.add_record(record())
+        assert shown(engine, find_linked(engine, str(folder)))["visits"] == wards(5)
+
+    def test_a_run_publishes_no_path_of_the_machine(self, engine: Engine, tmp_path: Path) -> None:
+        (tmp_path / "wards.csv").write_text("ward,any\nw0,any\nw1,any\n")
+        engine.rows("CREATE TABLE patients AS SELECT i AS pid, i // 2 AS born, 'x' AS name FROM range(8) AS t(i)")
+        engine.rows("CREATE TABLE visits AS SELECT i // 2 AS pid, 'w' || (i % 2) AS ward FROM range(16) AS t(i)")
+        fields = policy().model_dump()
+        fields["tables"]["patients"]["taxonomies"] = {"born": "flat"}
+        fields["tables"]["visits"]["taxonomies"] = {"ward": {"kind": "file", "file": str(tmp_path / "wards.csv")}}
+        sources = {name: engine.resolve(name) for name in TABLES}
+        place = tmp_path / "released"
+        anonymize_linked(engine, sources, LinkedPolicy(**fields), place, replace=False, progress=silent)
+        found = find_linked(engine, place)
+        assert (found.shortfalls, sorted(found.tables)) == ((), ["patients", "visits"])
+        assert str(tmp_path) not in (place / MARKER).read_text()
+        assert found.record is not None
+        assert found.record.promise is not None
+        assert [each.name for each in found.record.policy_files] == ["wards.csv"]
+
     def test_a_change_is_named(self, folder: Path, engine: Engine, tmp_path: Path) -> None:
         publish(engine, tmp_path / "other", 9)
         (tmp_path / "other" / "visits.parquet").replace(folder / "visits.parquet")
@@ -328,7 +356,7 @@ class TestFolders:
 
     def test_a_killed_run_leaves_one_release_whole(self, folder: Path, engine: Engine) -> None:
         states = []
-        for wait in ("patients", "visits", "record", "swap", "swapped"):
+        for wait in ("patients", "visits", "record", "swap", "in between", "swapped"):
             command = [sys.executable, "-m", "tests.stories.test_linked_targets", str(folder), wait]
             with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as run:
                 assert run.stdout is not None
@@ -339,7 +367,7 @@ class TestFolders:
             found_rows = shown(engine, found)
             assert found_rows["patients"] == found_rows["visits"]
             states.append(found_rows["visits"] == wards(1))
-        assert states == [False, False, False, False, True]
+        assert states == [False, False, False, False, False, True]
         publish(engine, folder, 2, replace=True)
         assert [path.name for path in folder.parent.iterdir()] == ["released"]
 
@@ -447,28 +475,29 @@ class TestSchemas:
 def killed_at(folder: str, moment: str) -> None:
     """Replace a release, and wait at a moment for somebody who kills this process."""
 
-    def wait() -> None:
-        sys.stdout.write("now\n")
-        sys.stdout.flush()
-        signal.pause()
+    def at(now: str) -> None:
+        if now == moment:
+            sys.stdout.write("now\n")
+            sys.stdout.flush()
+            signal.pause()
 
     def swap(staged: Path, target: Path) -> bool:
-        if moment == "swap":
-            wait()
-        done = exchange(staged, target)
-        if moment == "swapped":
-            wait()
+        at("swap")
+        done = moment != "in between" and exchange(staged, target)  # else in two steps, as where it is unsupported
+        at("swapped")
         return done
 
-    swapping = mock.patch("sqlanon.publish.folders.exchange", swap)
+    def looked_at(folder: Path) -> bool:
+        at("in between" if folder.name.endswith(PREVIOUS) else "before")
+        return is_whole(folder)
+
+    swapping = mock.patch.multiple("sqlanon.publish.folders", exchange=swap, is_whole=looked_at)
     with swapping, sa.connect() as session, opened(engine_of(session), Path(folder), replace=True) as target:
         for name in TABLES:
             target.write(name, rows(1))
-            if moment == name:
-                wait()
+            at(name)
         target.add_record(record())
-        if moment == "record":
-            wait()
+        at("record")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@
 WITH anon_rows AS (
     SELECT
         row_number() OVER () * :tables AS id,
-        anon.text_of(anon_source.:row_key) AS key,
+        anon.text_of(anon_source.:row_key) COLLATE "binary" AS key,
         row(anon_source.:sensitive) AS sensitive,
         row(anon_source.:labels) AS anon_label
     FROM :source AS anon_source
@@ -36,7 +36,7 @@ FROM anon_helpers.numbered_rows('anon_rows');
 WITH anon_rows AS (
     SELECT
         row_number() OVER () * :tables + :number AS id,
-        anon.text_of(anon_source.:row_key) AS key,
+        anon.text_of(anon_source.:row_key) COLLATE "binary" AS key,
         anon_above.id AS above,
         anon_above.person,
         anon_above.class,
@@ -44,7 +44,7 @@ WITH anon_rows AS (
         row(anon_source.:sensitive) AS sensitive,
         row(anon_above.label, anon_source.:labels) AS anon_label
     FROM :source AS anon_source
-    INNER JOIN :rows AS anon_above ON anon.text_of(anon_source.:key) = anon_above.key
+    INNER JOIN :rows AS anon_above ON anon.text_of(anon_source.:key) COLLATE "binary" = anon_above.key
 )
 SELECT
     id,
@@ -111,3 +111,24 @@ SELECT
         WHERE TRY_CAST(anon.text_of(anon_source.:row_key) AS BIGINT) BETWEEN 1 AND (SELECT count(*) FROM :source AS anon_all)
     ) AS numbered_keys
 FROM :source AS anon_source;
+
+-- name: kept_keys
+-- rows with a new key that is an old value of a row like them
+-- How many rows have a key that is a value of the source, how many of these look like the row that has it, and the share of all
+-- pairs of rows that look alike: keys that are drawn anew match no more often.
+-- :original (name VARCHAR, sex VARCHAR)
+-- :old name
+-- :shown [sex]
+WITH anon_new AS (SELECT anon.text_of(:row_key) AS anon_key, row(:shown) AS anon_label FROM :source AS anon_source),
+anon_old AS (SELECT anon.text_of(:old) AS anon_key, row(:shown) AS anon_label FROM :original AS anon_original)
+SELECT
+    count(*) AS matched,
+    count(*) FILTER (WHERE anon_new.anon_label IS NOT DISTINCT FROM anon_old.anon_label) AS alike,
+    coalesce((
+        SELECT sum(anon_shown.anon_rows * anon_there.anon_rows)
+        FROM (SELECT anon_label, count(*) AS anon_rows FROM anon_new GROUP BY anon_label) AS anon_shown
+        INNER JOIN (SELECT anon_label, count(*) AS anon_rows FROM anon_old GROUP BY anon_label) AS anon_there
+            ON anon_shown.anon_label IS NOT DISTINCT FROM anon_there.anon_label
+    ) / ((SELECT count(*) FROM anon_new) * (SELECT count(*) FROM anon_old)), 0) AS chance
+FROM anon_new
+INNER JOIN anon_old ON anon_new.anon_key = anon_old.anon_key;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -96,7 +96,8 @@ def bound_linked(engine: Engine, sources: Mapping[str, ResolvedSource], policy: 
     with engine.scratch():
         with engine.transaction():  # one state of all tables
             tables = read_tables(engine, views, policy)
-        with linked_taxonomies(engine, tables, policy):
+        read = {name: ResolvedSource(rows.rows(), f'table "{name}"') for name, (rows, _) in tables.items()}
+        with linked_taxonomies(engine, read, policy):
             bound = {name: _bound(engine, rows, counts, views[name], policy) for name, (rows, counts) in tables.items()}
             yield BoundLinked(policy, bound)
 
@@ -230,16 +231,24 @@ def _link_problems(
 
 @contextmanager
 def linked_taxonomies(
-    engine: Engine, tables: Mapping[str, tuple[LinkedRows, LinkCounts]], policy: LinkedPolicy
+    engine: Engine,
+    sources: Mapping[str, ResolvedSource],
+    policy: LinkedPolicy,
+    attributes: Collection[str] | None = None,
 ) -> Iterator[None]:
-    """Make the taxonomies of all tables available within the block, by the names of columns with their tables."""
+    """Make the taxonomies of all tables available within the block, by the names of columns with their tables.
+
+    Observed values are read from the sources, whose columns have these names. ``attributes`` restricts the columns.
+    """
     known = stored_taxonomies.attributes(engine)
     stored = engine.taxonomy
     with apart(engine, ()):
         for name in policy.ordered:
             carried = {qualified(name, column): rule for column, rule in policy.tables[name].taxonomies.items()}
-            source = ResolvedSource(tables[name][0].rows(), f'table "{name}"')
-            load_made(engine, source, made_by_policy(carried))
+            wanted = carried if attributes is None else carried.keys() & attributes
+            load_made(
+                engine, sources[name], made_by_policy({each: carried[each] for each in carried if each in wanted})
+            )
             for own in policy.tables[name].quasi_identifiers:
                 if qualified(name, own) not in carried:
                     _copy_stored(engine, stored, known, qualified(name, own), own)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.macros import table_call, text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, Step, column, names, number, select, string, subquery, union_all
 
@@ -105,6 +105,13 @@ class JoinedTables:
 def _fields(columns: Sequence[str]) -> list[exp.Expr]:
     """Return the columns of a struct; one without fields does not exist."""
     return [column(name) for name in columns] or [exp.true()]
+
+
+def kept_keys(table: exp.Expr, row_key: str, source: exp.Expr, old: str, shown: Sequence[str]) -> exp.Query:
+    """Select one row: rows whose new key is an ``old`` value of the source (matched), those of them that look like its
+    row (alike), and the share of all pairs that look alike (chance)."""
+    labels = [text(column(name)) for name in shown]
+    return SQL.query("kept_keys", source=table, row_key=row_key, original=source, old=old, shown=labels)
 
 
 def keys(table: exp.Expr, row_key: str) -> exp.Query:

@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from sqlanon.binding.linked import linked_taxonomies, spelled_like_sources
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.model.policy.linked_policy import LinkedPolicy
-from sqlanon.model.release.linked import BrokenKeys, KnownPatterns, LinkedMeasurement, PersonClasses, known_in_words
+from sqlanon.model.release.linked import (
+    BrokenKeys,
+    KnownPatterns,
+    LinkedMeasurement,
+    LinkedVerification,
+    PersonClasses,
+    known_in_words,
+)
 from sqlanon.queries import linked_measures as queries
 from sqlanon.queries.linked_measures import JoinedTables, LinkedTable
+from sqlanon.verification.found_linked import FoundLinked
+from sqlanon.verification.released_tables import ReleasedTables
+from sqlanon.verification.verify import (
+    NOT_COVERED,
+    NOT_SIGNED,
+    OTHER_POLICY,
+    PLACES_NOT_COVERED,
+)
 
 MAX_KNOWN_ROWS = 2
 
@@ -107,3 +123,45 @@ def _unprotected(found: LinkedMeasurement, policy: LinkedPolicy) -> Iterator[str
             )
     if model is not None and found.trees is None:
         yield "what known rows leave cannot be counted: rows lack keys of their own"
+
+
+def verify_linked(
+    engine: Engine,
+    found: FoundLinked,
+    policy: LinkedPolicy,
+    sources: Mapping[str, ResolvedSource] | None = None,
+    *,
+    place: str = "the release",
+) -> LinkedVerification:
+    """Verify a release of several tables against its policy, its record and, if given, its sources.
+
+    Raises:
+        PolicyError: the sources do not fit the policy.
+    """
+    as_given, views = policy.sha256(), None
+    if sources is not None:
+        policy, views = spelled_like_sources(engine, sources, policy)
+    release = ReleasedTables(engine, found, policy)
+    shortfalls = [*found.shortfalls, *release.misfits()]
+    notes, measurement = [*found.notes], None
+    if found.record is not None and found.record.policy_sha256 not in (None, as_given):
+        notes.append(OTHER_POLICY)
+    if release.is_whole:
+        measurement = measure_linked(engine, found.tables, policy)
+        shortfalls += [*shortfalls_of_linked(measurement, policy), *release.other_keys()]
+        shortfalls += release.other_counts(measurement)
+    read = {name: view.source for name, view in views.items()} if views is not None else None
+    with linked_taxonomies(engine, read or release.named, policy, release.attributes(has_source=read is not None)):
+        foreign, unknown = release.other_labels()
+        shortfalls += [*foreign, *release.beyond_bounds()]
+        notes += unknown
+        if read is not None:
+            shortfalls += release.differences(read)
+    return LinkedVerification(
+        source=place,
+        measurement=measurement,
+        shortfalls=tuple(dict.fromkeys(shortfalls)),
+        notes=tuple(dict.fromkeys(notes)),
+        not_covered=(*(NOT_COVERED if read is None else PLACES_NOT_COVERED), *NOT_SIGNED),
+        record_sha256=None if found.record is None else found.record.record_sha256,
+    )

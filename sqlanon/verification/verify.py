@@ -252,7 +252,7 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
     ]
     if labels is None or not labels.columns:
         return listed, notes
-    roots = _labels_of_top(engine, policy, labels) if isinstance(labels, NodeRecord) else {}
+    roots = labels_of_top(engine, policy, labels) if isinstance(labels, NodeRecord) else {}
     check = LabelsCheck(engine, labels, roots)
     masked = 0 if record.rows is None else record.rows.masked
     shortfalls = [*listed, *(_other_masks(check, relation, names, masked) if masked else ())]
@@ -339,7 +339,7 @@ class LabelsCheck:
                     yield queries.other_labels(relation, name, texts)
 
 
-def _labels_of_top(engine: Engine, policy: Policy, node: NodeRecord) -> dict[str, str]:
+def labels_of_top(engine: Engine, policy: Policy, node: NodeRecord) -> dict[str, str]:
     names = [name for name in policy.columns_with("top") if name in node.levels]
     found = engine.fetch(taxonomies.roots(engine.taxonomy, names), "labels of the top", "node") if names else []
     return {row["attribute"]: row["root"] for row in found}

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping
 from sqlanon.binding.linked import linked_taxonomies, spelled_like_sources
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
+from sqlanon.model.names import counted
 from sqlanon.model.policy.linked_policy import LinkedPolicy
 from sqlanon.model.release.linked import (
+    ALL_ROWS,
     BrokenKeys,
     KnownPatterns,
     LinkedMeasurement,
@@ -105,24 +107,23 @@ def _broken(found: LinkedMeasurement) -> Iterator[str]:
 
 
 def _unprotected(found: LinkedMeasurement, policy: LinkedPolicy) -> Iterator[str]:
-    k, model = policy.k, policy.known_rows
-    if model is None:
-        if found.trees is None:
-            yield "its trees cannot be counted: rows lack keys of their own"
-        elif found.trees.k is not None and found.trees.k < k:
-            yield (
-                f"who knows all rows of a person is left with {found.trees.k:,} at least, not {k:,}; "
-                f"{found.trees.persons_below:,} persons are left with fewer"
-            )
-    for number in range(0 if model is None else model.m + 1):
-        patterns = found.known.get(number)
-        if patterns is not None and patterns.k < k:
-            yield (
-                f"who knows {known_in_words(number)} is left with {patterns.k:,} persons at least, not {k:,}; "
-                f"{patterns.persons_below:,} persons are left with fewer"
-            )
-    if model is not None and found.trees is None:
-        yield "what known rows leave cannot be counted: rows lack keys of their own"
+    model = policy.known_rows
+    if found.trees is None:
+        yield "what somebody knows of persons cannot be counted: rows lack keys of their own"
+    elif model is None:
+        yield from _left_with(ALL_ROWS, found.trees, policy.k)
+    else:
+        for number, patterns in found.known.items():
+            if number <= model.m:
+                yield from _left_with(known_in_words(number), patterns, policy.k)
+
+
+def _left_with(known: str, persons: KnownPatterns | PersonClasses, k: int) -> Iterator[str]:
+    if persons.k is not None and persons.k < k:
+        yield (
+            f"who knows {known} is left with at least {counted(persons.k, 'person')}, not {k:,}; fewer than {k:,} are "
+            f"left for {counted(persons.persons_below, 'person')}"
+        )
 
 
 def verify_linked(

@@ -222,5 +222,5 @@ def test_rows_without_keys_are_not_measured(session: sa.Session) -> None:
         'of the table "label": 1 rows have no key',
         'of the table "label": 1 rows belong to no row of its parent',
         'of the table "select": 2 rows belong to no row of its parent',
-        "what known rows leave cannot be counted: rows lack keys of their own",
+        "what somebody knows of persons cannot be counted: rows lack keys of their own",
     ]

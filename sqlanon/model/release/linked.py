@@ -113,7 +113,8 @@ ROW_COUNTS = "how many rows a person has"
 
 
 def known_in_words(number: int) -> str:
-    return ("the person alone", "and one row", "and two rows")[number]
+    """Return what somebody knows of a person and 0, 1 or 2 of the person's rows."""
+    return ("the person alone", "the person and one row", "the person and two rows")[number]
 
 
 class LinkedVerification(Result):

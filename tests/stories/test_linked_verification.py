@@ -1,0 +1,195 @@
+"""A release of several tables is verified as it is found: every kind of change is named."""
+
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+import sqlanon as sa
+from sqlanon.binding.linked import bound_linked
+from sqlanon.engines.duckdb import Engine
+from sqlanon.engines.relations import ResolvedSource
+from sqlanon.model.known_rows import KnownRows
+from sqlanon.model.policy.linked_policy import LinkedPolicy, TableRoles
+from sqlanon.model.record import LinkedRowsRecord, LinkedTableRecord, Record
+from sqlanon.model.release.linked import LinkedVerification
+from sqlanon.model.taxonomy.rules import Groups, Intervals
+from sqlanon.publish.provenance import linked_release_record
+from sqlanon.verification.found_linked import FoundLinked
+from sqlanon.verification.linked import verify_linked
+from tests.engines import engine_of
+
+POLICY = LinkedPolicy(
+    tables={
+        "patients": TableRoles(
+            row_key="id",
+            quasi_identifiers=("born",),
+            identifiers=("name",),
+            insensitive=("note",),
+            taxonomies={"born": Intervals(widths=(10,))},
+        ),
+        "visits": TableRoles(
+            parent="patients",
+            key="patient",
+            quasi_identifiers=("ward",),
+            sensitive=("diagnosis",),
+            taxonomies={"ward": Groups(groups={"inner": ("heart", "lung"), "outer": ("skin",)})},
+        ),
+    },
+    privacy=(KnownRows(2, m=1),),
+    maximum_levels={"visits.ward": 1},
+)
+
+SOURCES = {
+    "patients": "SELECT 100 + range AS id, 1950 + range % 20 AS born, 'n' || range AS name, "
+    "'b' || range % 3 AS note FROM range(60)",
+    "visits": (
+        "SELECT 100 + range % 50 AS patient, ['heart', 'lung', 'skin'][1 + range % 3] AS ward, "
+        "'d' || range % 4 AS diagnosis FROM range(150)"
+    ),
+}
+RELEASED = {
+    "patients": (
+        "SELECT 1 + (range * 7) % 60 AS id, CASE WHEN range % 20 < 10 THEN '[1950, 1960)' ELSE '[1960, 1970)' END "
+        "AS born, 'b' || range % 3 AS note FROM range(60)"
+    ),
+    "visits": (
+        "SELECT 1 + (range % 50 * 7) % 60 AS patient, CASE WHEN range % 3 < 2 THEN 'inner' ELSE 'outer' END AS ward, "
+        "'d' || range % 4 AS diagnosis FROM range(150)"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    with sa.connect() as session:
+        yield engine_of(session)
+
+
+@pytest.fixture(scope="module")
+def sources(engine: Engine) -> Mapping[str, ResolvedSource]:
+    return {name: engine.resolve(query) for name, query in SOURCES.items()}
+
+
+@pytest.fixture(scope="module")
+def record(engine: Engine, sources: Mapping[str, ResolvedSource]) -> Record:
+    with bound_linked(engine, sources, POLICY) as bound:
+        hashes = {name: found for table in bound.tables.values() for name, found in table.path.taxonomy_hashes.items()}
+    rows, node = {"patients": 60, "visits": 150}, {"patients": {"born": 1}, "visits": {"ward": 1}}
+    tables = {
+        name: LinkedTableRecord(rows=LinkedRowsRecord(source=count, released=count), node=node[name])
+        for name, count in rows.items()
+    }
+    return linked_release_record(POLICY, hashes, tables)
+
+
+def verified(
+    engine: Engine, record: Record, sources: Mapping[str, ResolvedSource] | None, **changed: str
+) -> LinkedVerification:
+    """Verify the release with other tables in place of some; without those that are empty."""
+    queries = {name: query for name, query in {**RELEASED, **changed}.items() if query}
+    return verify_linked(
+        engine, FoundLinked({name: engine.resolve(query) for name, query in queries.items()}, record), POLICY, sources
+    )
+
+
+def test_a_release_meets_its_policy(engine: Engine, record: Record, sources: Mapping[str, ResolvedSource]) -> None:
+    found = verified(engine, record, sources)
+    assert (found.shortfalls, found.notes) == ((), ())
+    assert found.measurement is not None
+    assert found.measurement.known[1].k >= 2
+    assert verified(engine, record, None).met
+
+
+PATIENTS, VISITS = "FROM (" + RELEASED["patients"] + ")", "FROM (" + RELEASED["visits"] + ")"
+CHANGES: dict[str, tuple[dict[str, str], list[str]]] = {
+    "no visits": ({"visits": ""}, ['it lacks the table "visits"']),
+    "another table": ({"bills": VISITS}, ['it has the table "bills", which is none of the policy']),
+    "a name": (
+        {"patients": f"SELECT *, 'n' AS name {PATIENTS}"},
+        ['"patients" has the identifier "name", which the policy does not release'],
+    ),
+    "another column": (
+        {"visits": f"SELECT *, 1 AS x {VISITS}"},
+        ['"visits" has the column "x", which the policy does not release'],
+    ),
+    "no ward": (
+        {"visits": f"SELECT * EXCLUDE (ward) {VISITS}"},
+        ['"visits" lacks the column "ward", which the policy releases'],
+    ),
+    "an orphan": (
+        {"visits": f"SELECT * REPLACE (CASE WHEN patient = 8 THEN NULL ELSE patient END AS patient) {VISITS}"},
+        ['of the table "visits": 3 rows belong to no row of its parent'],
+    ),
+    "a repeated key": (
+        {"patients": f"SELECT * REPLACE (CASE WHEN id = 8 THEN 9 ELSE id END AS id) {PATIENTS}"},
+        [
+            'of the table "patients": 1 rows have the key of another row',
+            'of the table "visits": 3 rows belong to no row of its parent',
+            "what somebody knows of persons cannot be counted: rows lack keys of their own",
+            'the keys of "patients" are not the numbers 1 to 60, each in one row',
+        ],
+    ),
+    "keys from 0": (
+        {
+            "patients": f"SELECT * REPLACE (id - 1 AS id) {PATIENTS}",
+            "visits": f"SELECT * REPLACE (patient - 1 AS patient) {VISITS}",
+        },
+        ['the keys of "patients" are not the numbers 1 to 60, each in one row'],
+    ),
+    "fewer rows": (
+        {"visits": f"{VISITS} WHERE patient <> 8"},
+        ['"visits" has 147 rows where 150 were released'],
+    ),
+    "a finer label": (
+        {"visits": f"SELECT * REPLACE (CASE WHEN ward = 'outer' THEN 'skin' ELSE ward END AS ward) {VISITS}"},
+        ['"visits.ward" has 1 labels, in 50 rows, that its taxonomy does not have at level 1, that of the release'],
+    ),
+    "a diagnosis that nobody has": (
+        {"visits": f"SELECT * REPLACE ('d9' AS diagnosis) {VISITS}"},
+        ['"visits" has 150 rows with sensitive and insensitive values that its source lacks, or has less often'],
+    ),
+    "one known row": (
+        {"visits": f"SELECT * REPLACE (CASE WHEN patient = 8 THEN '*' ELSE ward END AS ward) {VISITS}"},
+        [
+            "who knows the person and one row is left with at least 1 person, not 2; fewer than 2 are left for 1 "
+            "person",
+            '"visits.ward" has 1 labels, in 3 rows, that its taxonomy does not have at level 1, that of the release',
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CHANGES)
+def test_a_change_is_named(engine: Engine, record: Record, sources: Mapping[str, ResolvedSource], kind: str) -> None:
+    changed, shortfalls = CHANGES[kind]
+    assert [*verified(engine, record, sources, **changed).shortfalls] == shortfalls
+
+
+def test_keys_of_the_source_are_found(engine: Engine, record: Record) -> None:
+    """Keys 1 to n are keys of the source by chance; those of rows that look alike are not."""
+    kept = {name: query.replace("100 + range", "1 + range") for name, query in SOURCES.items()}
+    sources = {name: engine.resolve(query) for name, query in kept.items()}
+    old = {name: query.replace("* 7) % 60", ") % 60") for name, query in RELEASED.items()}
+    found = verified(engine, record, sources, **old)
+    assert [*found.shortfalls] == [
+        'the keys of "patients" are not drawn anew: 60 are "patients.id" of a row of the source that looks alike, '
+        "where 10 would be by chance"
+    ]
+    reversed_keys = {
+        "patients": RELEASED["patients"].replace("range * 7", "59 - range"),
+        "visits": RELEASED["visits"].replace("range % 50 * 7", "59 - range % 50"),
+    }
+    assert verified(engine, record, sources, **reversed_keys).met
+
+
+def test_another_policy_is_noted(engine: Engine, record: Record, sources: Mapping[str, ResolvedSource]) -> None:
+    found = verified(engine, record.model_copy(update={"policy_sha256": "0"}), sources)
+    assert found.met and len(found.notes) == 1
+
+
+def test_labels_without_their_taxonomies_are_noted(engine: Engine, record: Record) -> None:
+    found = verified(engine, record.model_copy(update={"taxonomy_sha256": {}}), None)
+    assert found.notes == (
+        'the labels of "patients.born", "visits.ward" are not compared with their taxonomies: those of the release '
+        "are not loaded here",
+    )

@@ -30,15 +30,15 @@ def choose(
         UnsatisfiableError: no node meets the privacy models within the limits of all tables.
     """
     refuse_left_out(encoded)
-    counter = counter_of(engine, encoded)
-    with stages.stage("search"):
+    with stages.stage("search"), engine.scratch():
+        counter = counter_of(engine, encoded)
         outcome = choose_linked_node(encoded, counter, stages.checked, stopped)
         stages.concluded(outcome)
         if outcome.best is None:
             raise unsatisfiable(encoded, counter, outcome)
         levels = outcome.best.levels
         [counts] = counter.counts([levels], with_losses=True)
-    return LinkedChoice(counts, loss_of(encoded, counts), outcome), lambda: counter.show(levels)
+    return LinkedChoice(counts, loss_of(encoded, counts), outcome), lambda: counter_of(engine, encoded).show(levels)
 
 
 def refuse_left_out(encoded: EncodedLinked) -> None:

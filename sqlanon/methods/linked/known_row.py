@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.linked.encoded import EncodedLinked
@@ -68,11 +68,15 @@ class PathCounter:
 
     def __init__(self, engine: Compute, encoded: EncodedLinked, table: str) -> None:
         self._path_levels = partial(encoded.path_levels, table)
-        own = encoded.tables[table]
-        self._persons = AskedOnce(NodeCounter(engine, own))
-        self._rows = self._persons
-        if own.encoding.spec.individual is not None:
-            self._rows = AskedOnce(NodeCounter(engine, rows_alone(engine, own)))
+        self._engine = engine
+        self._own = encoded.tables[table]
+        self._persons = AskedOnce(NodeCounter(engine, self._own))
+
+    @cached_property
+    def _rows(self) -> AskedOnce:
+        if self._own.encoding.spec.individual is None:
+            return self._persons
+        return AskedOnce(NodeCounter(self._engine, rows_alone(self._engine, self._own)))
 
     def bounds(self, nodes: Sequence[Levels]) -> list[NodeSummary]:
         return self._rows.ask(map(self._path_levels, nodes), "counts")

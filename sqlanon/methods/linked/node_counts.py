@@ -44,7 +44,7 @@ class LinkedCounter(Protocol):
         """Return the counts of nodes, in order."""
 
     def show(self, levels: Levels) -> None:
-        """Make the tables of the rows that a node releases (:mod:`~.shown_rows`)."""
+        """Make the tables of the rows that a node releases (:mod:`~.shown_rows`); a new counter is asked for them."""
 
 
 @dataclass(frozen=True)

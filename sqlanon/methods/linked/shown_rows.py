@@ -94,6 +94,12 @@ def draw_keys(engine: Compute, encoded: EncodedLinked) -> None:
             engine.run(Step(fresh_keys(table), SQL.query("fresh_keys", shown=shown(table)), "new keys"), key.blocks)
 
 
+def drop_cells(engine: Compute, encoded: EncodedLinked) -> None:
+    """Drop the cells of all tables once the rows to release are made."""
+    for table in encoded.tables.values():
+        engine.drop(table.encoding.cells)
+
+
 def released_counts(engine: Compute, encoded: EncodedLinked, name: str) -> dict[str, int]:
     """Count the rows of a table: ``released``, ``suppressed`` with their persons, and ``hidden`` ones of others."""
     table, persons = encoded.bound.tables[name], shown(encoded.bound.root)

@@ -42,7 +42,7 @@ def choose(
 
 
 def refuse_left_out(encoded: EncodedLinked) -> None:
-    """Refuse tables of which too many rows are left out already."""
+    """Refuse tables whose limits are exceeded by rows of nobody, and by rows above the cap."""
     problems = [
         f'"{name}": {table.counts.orphans:,} of {table.counts.rows:,} rows belong to nobody, and {table.counts.cut:,} '
         f"are above the cap; {encoded.allowed(name) + table.counts.orphans + table.counts.cut:,} may be left out"

@@ -11,6 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from itertools import permutations, product
+from operator import mul
 from typing import Any, NamedTuple
 
 Value = str | int | None
@@ -80,6 +81,11 @@ class Schema:
         ranges = {name: [range(len(each)) for each in found] for name, found in self.taxonomies.items()}
         for chosen in product(*(product(*each) for each in ranges.values())):
             yield Node.at(dict(zip(ranges, chosen, strict=True)))
+
+    @property
+    def columns(self) -> list[tuple[str, int]]:
+        """The quasi-identifiers by table and place."""
+        return [(table, place) for table, found in self.taxonomies.items() for place in range(len(found))]
 
     def cells(self, row: Row, levels: Levels) -> tuple[Cell, ...]:
         """What is shown of the values of a row."""
@@ -351,18 +357,18 @@ def is_safe(
 # Loss and search
 
 
+Weights = Mapping[tuple[str, int], int]
+"""Those of quasi-identifiers by table and place; others have 1."""
+
+
 def loss(
-    persons: Persons,
-    schema: Schema,
-    shown: Mapping[Position, Levels],
-    weights: Mapping[tuple[str, int], int] | None = None,
+    persons: Persons, schema: Schema, shown: Mapping[Position, Levels], weights: Weights | None = None
 ) -> Fraction:
     """The mean over all quasi-identifiers of the mean over all rows of their table; a row that is not shown loses 1."""
-    rows = rows_of(persons)
-    columns = [(table, place) for table, found in schema.taxonomies.items() for place in range(len(found))]
-    weighed = {column: (weights or {}).get(column, 1) for column in columns}
-    means = {column: _column_loss(rows, schema, shown, *column) for column in columns}
-    return sum((means[column] * weighed[column] for column in columns), Fraction(0)) / sum(weighed.values())
+    rows, weights = rows_of(persons), weights or {}
+    means = [_column_loss(rows, schema, shown, *column) for column in schema.columns]
+    weighed = [weights.get(column, 1) for column in schema.columns]
+    return sum(map(mul, means, weighed), Fraction(0)) / sum(weighed)
 
 
 def _column_loss(
@@ -395,24 +401,49 @@ def rows_by_class(k: int) -> Model:
     return lambda persons, schema, node: hidden_rows(persons, schema, node, k)
 
 
-def is_within(persons: Persons, left_out: Collection[Position], limits: Mapping[str, float]) -> bool:
-    """Whether no more rows of any table are left out than its limit allows, and somebody is released."""
-    rows = rows_of(persons)
-    gone = Counter(rows[place].table for place in left_out)
-    sizes = Counter(row.table for row in rows.values())
+def with_cut_rows(model: Model, kept: Persons) -> Model:
+    """A model that sees what is kept of persons; the rows that are cut are left out, too."""
+
+    def left_out(persons: Persons, schema: Schema, node: Node) -> set[Position]:
+        return {*model(kept, schema, node)} | (rows_of(persons).keys() - rows_of(kept).keys())
+
+    return left_out
+
+
+Limits = Mapping[str, float]
+"""The share of rows of tables that may be left out."""
+
+
+def is_within(
+    persons: Persons, left_out: Collection[Position], limits: Limits, orphans: Mapping[str, int] | None = None
+) -> bool:
+    """Whether no more rows of any table are left out than its limit allows, and somebody is released.
+
+    Rows that belong to nobody count among those of their table, and are left out.
+    """
+    rows, others = rows_of(persons), Counter(orphans or {})
+    gone = Counter(rows[place].table for place in left_out) + others
+    sizes = Counter(row.table for row in rows.values()) + others
     allowed = {table: int(Decimal(str(limit)) * sizes[table]) for table, limit in limits.items()}
-    return all(gone[table] <= most for table, most in allowed.items()) and gone[persons[0].table] < len(persons)
+    root = persons[0].table
+    return all(gone[table] <= most for table, most in allowed.items()) and gone[root] < len(persons)
 
 
 def best_nodes(
-    persons: Persons, schema: Schema, model: Model, limits: Mapping[str, float]
+    persons: Persons,
+    schema: Schema,
+    model: Model,
+    limits: Limits,
+    *,
+    weights: Weights | None = None,
+    orphans: Mapping[str, int] | None = None,
 ) -> tuple[Fraction, dict[Node, Collection[Position]]] | None:
     """The least loss within the limits, and what the nodes that have it leave out; None without such a node."""
     found: dict[Fraction, dict[Node, Collection[Position]]] = defaultdict(dict)
     for node in schema.nodes():
         left_out = model(persons, schema, node)
-        if is_within(persons, left_out, limits):
-            found[loss(persons, schema, shown_rows(persons, node, left_out))][node] = left_out
+        if is_within(persons, left_out, limits, orphans):
+            found[loss(persons, schema, shown_rows(persons, node, left_out), weights)][node] = left_out
     return min(found.items(), key=lambda each: each[0]) if found else None
 
 

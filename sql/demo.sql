@@ -103,3 +103,80 @@ ORDER BY patient_id ASC;
 SELECT * FROM :table AS anon_row
 ORDER BY hash(anon.text_of(anon_row)) ASC
 LIMIT 6;
+
+-- name: demo_patients
+-- demo patients
+-- Invented patients of another hospital, whose treatments are a table of their own.
+-- :settings (seed BIGINT, row_count BIGINT)
+WITH anon_draws AS (
+    SELECT
+        patient_id,
+        hash(concat_ws(' ', seed, patient_id, 'patient born 1')) / pow(2, 64) AS first_born,
+        hash(concat_ws(' ', seed, patient_id, 'patient born 2')) / pow(2, 64) AS second_born,
+        hash(concat_ws(' ', seed, patient_id, 'patient sex')) / pow(2, 64) AS sex,
+        hash(concat_ws(' ', seed, patient_id, 'patient region')) / pow(2, 64) AS region,
+        hash(concat_ws(' ', seed, patient_id, 'patient district')) / pow(2, 64) AS district
+    FROM (SELECT seed, unnest(range(1, row_count + 1)) AS patient_id FROM :settings)
+)
+
+SELECT
+    patient_id,
+    CAST(1930 + floor(90 * (first_born + second_born) / 2) AS INTEGER) AS born,
+    CASE WHEN sex < 0.53 THEN 'female' ELSE 'male' END AS sex,
+    format(
+        '{:s}{:02d}',
+        list_extract(['101', '213', '324', '437'], CAST(1 + floor(4 * region * region) AS INTEGER)),
+        CAST(floor(40 * district * district) AS INTEGER)
+    ) AS zip
+FROM anon_draws
+ORDER BY patient_id ASC;
+
+-- name: demo_treatments
+-- demo treatments
+-- None to 9 treatments of each patient, most of them in a department of the patient's own.
+-- :settings (seed BIGINT, row_count BIGINT)
+WITH anon_patients AS (
+    SELECT
+        seed,
+        patient_id,
+        CAST(
+            least(9, floor(-3 * ln(1 - hash(concat_ws(' ', seed, patient_id, 'treatments')) / pow(2, 64)))) AS INTEGER
+        ) AS treatments
+    FROM (SELECT seed, unnest(range(1, row_count + 1)) AS patient_id FROM :settings)
+),
+
+anon_treatments AS (
+    SELECT
+        patient_id,
+        number,
+        CASE
+            WHEN hash(concat_ws(' ', seed, patient_id, number, 'own department')) / pow(2, 64) < 0.7
+                THEN hash(concat_ws(' ', seed, patient_id, 'department')) / pow(2, 64)
+            ELSE hash(concat_ws(' ', seed, patient_id, number, 'department')) / pow(2, 64)
+        END AS department,
+        hash(concat_ws(' ', seed, patient_id, number, 'treatment day')) / pow(2, 64) AS treatment_day,
+        hash(concat_ws(' ', seed, patient_id, number, 'treatment diagnosis')) / pow(2, 64) AS diagnosis
+    FROM (SELECT *, unnest(range(treatments)) AS number FROM anon_patients)
+),
+
+-- the first departments have the most patients
+anon_departments (place, department, diagnoses) AS (
+    VALUES
+    (1, 'cardiology', ['I10', 'I21.9', 'I50.9']),
+    (2, 'surgery', ['K35.8', 'K80.2', 'S72.0']),
+    (3, 'pneumology', ['J18.9', 'J20.9', 'J45.9']),
+    (4, 'orthopaedics', ['M17.1', 'M54.5', 'S06.0']),
+    (5, 'oncology', ['C18.9', 'C50.9', 'C61']),
+    (6, 'neurology', ['G35', 'G40.9', 'G43.9']),
+    (7, 'psychiatry', ['F20.0', 'F32.9', 'F41.1'])
+)
+
+SELECT
+    patient_id,
+    DATE '2025-01-01' + CAST(floor(365 * treatment_day) AS INTEGER) AS day,
+    anon_departments.department,
+    list_extract(diagnoses, CAST(1 + floor(3 * diagnosis * diagnosis) AS INTEGER)) AS diagnosis
+FROM anon_treatments
+INNER JOIN anon_departments
+    ON anon_departments.place = CAST(1 + floor(7 * anon_treatments.department * anon_treatments.department) AS INTEGER)
+ORDER BY patient_id ASC, number ASC;

@@ -33,15 +33,16 @@ def demo(
 ) -> None:
     """Invent a hospital, anonymize its visits, and show them before and after. Needs no input.
 
-    With --db the warehouse is kept, and its policy beside it.
+    With --db the warehouse is kept, and its policy beside it; and so are two linked tables, patients and treatments,
+    with a policy to release them together.
 
     Example: sqlanon demo --db hospital.duckdb
     """
     from sqlanon.api.connection import open_database
-    from sqlanon.run.demo import POLICY_TOML
+    from sqlanon.run.demo import LINKED_POLICY_TOML, POLICY_TOML
     from sqlanon.run.demo import demo as demonstrate
 
-    with _new_files(database) as (warehouse, policy_file):
+    with _new_files(database) as (warehouse, policy_file, linked_file):
         with (
             closing(open_database(warehouse)) as opened,
             progress(as_events=False, quiet=as_json) as observer,
@@ -49,11 +50,13 @@ def demo(
         ):
             result = demonstrate(opened.engine(), rows=rows, seed=seed, progress=observer)
         policy_file.write_text(POLICY_TOML, encoding="utf-8")
+        linked_file.write_text(LINKED_POLICY_TOML, encoding="utf-8")
     if as_json:
         write_json(
             {
                 "database": database,
                 "policy_file": None if database is None else policy_file,
+                "linked_policy_file": None if database is None else linked_file,
                 "before": result.before.model_dump(mode="json"),
                 "release": result.release.model_dump(mode="json"),
                 "after": {**result.after.model_dump(mode="json"), "met": result.after.met},
@@ -66,15 +69,15 @@ def demo(
 
 
 @contextmanager
-def _new_files(database: Path | None) -> Iterator[tuple[Path, Path]]:
-    """Yield free paths of a warehouse and a policy; without a database they are temporary, else removed on failure."""
+def _new_files(database: Path | None) -> Iterator[tuple[Path, ...]]:
+    """Yield free paths of a warehouse and two policies: temporary without a database, else removed on failure."""
     from sqlanon.engines.paths import log_of
 
     if database is None:
         with TemporaryDirectory(prefix="sqlanon-") as folder:
-            yield Path(folder, "hospital.duckdb"), Path(folder, "hospital.toml")
+            yield tuple(Path(folder, f"hospital.{ending}") for ending in ("duckdb", "policy.toml", "linked.toml"))
         return
-    paths = database, _policy_path(database)
+    paths = database, _policy_path(database), _policy_path(database, "linked")
     for path in paths:
         if path.exists():
             raise BadParameter(f"{path} exists; give the path of a new file", param_hint="--db")
@@ -89,8 +92,8 @@ def _new_files(database: Path | None) -> Iterator[tuple[Path, Path]]:
         raise
 
 
-def _policy_path(database: Path) -> Path:
-    return database.with_name(f"{database.stem}.policy.toml")
+def _policy_path(database: Path, kind: str = "policy") -> Path:
+    return database.with_name(f"{database.stem}.{kind}.toml")
 
 
 def _next_steps(database: Path | None) -> str:

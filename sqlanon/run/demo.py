@@ -31,6 +31,8 @@ from sqlanon.verification.verify import verify_published
 
 SOURCE = "visits"
 RELEASE = "visits_k5"
+LINKED = ("patients", "treatments")  # tables to be released together
+PATIENTS = 2000
 
 POLICY_TOML = """\
 identifiers = ["patient_id", "ssn"]
@@ -50,6 +52,31 @@ l = 2
 
 [quality]
 model = "lm"
+"""
+
+LINKED_POLICY_TOML = """\
+privacy = [{ model = "known-rows", k = 5, m = 1 }]
+suppression_limit = 0.05
+
+[tables.patients]
+row_key = "patient_id"
+quasi_identifiers = ["born", "sex", "zip"]
+
+[tables.patients.taxonomies]
+born = { kind = "intervals", widths = [5, 10, 20, 40], minimum = 1930, maximum = 2019 }
+sex = "flat"
+zip = "zip"
+
+[tables.treatments]
+parent = "patients"
+key = "patient_id"
+suppression_limit = 0.10
+quasi_identifiers = ["day", "department"]
+sensitive = ["diagnosis"]
+
+[tables.treatments.taxonomies]
+day = "dates"
+department = "flat"
 """
 
 # All are declared except ``zip``, whose values are read off the table.
@@ -116,10 +143,12 @@ class Demo(Result):
 def demo(engine: Engine, *, rows: int, seed: int, progress: Progress) -> Demo:
     """Fill an empty warehouse with invented visits and anonymize them; the seed determines the visits.
 
-    It then holds ``visits``, ``visits_k5``, the taxonomies and the macros.
+    It then holds ``visits``, ``visits_k5``, the taxonomies and the macros, and linked tables to try.
     """
     with Stages(progress).stage("invent"):
         invent(engine, rows=rows, seed=seed)
+        for table in LINKED:
+            _invent(engine, table, rows=PATIENTS, seed=seed)
     source = engine.resolve(SOURCE)
     load(engine, [TaxonomyLoad(name, taxonomy, source, name) for name, taxonomy in TAXONOMIES.items()])
     policy = demo_policy()
@@ -142,9 +171,13 @@ def demo_policy() -> Policy:
 def invent(engine: Engine, *, rows: int, seed: int) -> None:
     with engine.transaction():
         engine.install()
+    _invent(engine, SOURCE, rows=rows, seed=seed)
+
+
+def _invent(engine: Engine, table: str, *, rows: int, seed: int) -> None:
     settings = exp.select(aliased(number(seed), "seed"), aliased(number(rows), "row_count"))
-    visits = Queries("demo").query("demo_visits", settings=settings)
-    engine.execute(exp.Create(this=_table(SOURCE), kind="TABLE", expression=visits), "invent visits")
+    invented = Queries("demo").query(f"demo_{table}", settings=settings)
+    engine.execute(exp.Create(this=_table(table), kind="TABLE", expression=invented), f"invent {table}")
 
 
 def _sample(engine: Engine, table: str) -> Sample:

@@ -100,6 +100,12 @@ from sqlanon.model.release import (
     Report as Report,
     Verification as Verification,
 )
+from sqlanon.model.release.linked import (
+    LinkedMeasurement as LinkedMeasurement,
+    LinkedVerification as LinkedVerification,
+)
+from sqlanon.model.release.linked_release_report import LinkedReleaseReport as LinkedReleaseReport
+from sqlanon.model.release.linked_report import LinkedRelease as LinkedRelease, LinkedReport as LinkedReport
 from sqlanon.model.release.sample_risk import SampleRisk as SampleRisk
 from sqlanon.model.release.profiles import (
     SampledRows as SampledRows,

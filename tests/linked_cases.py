@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
-from hypothesis import assume
 from hypothesis import strategies as st
 
 from tests.linked_oracle import Levels, Persons, Position, Row, Schema, Taxonomy, Value, in_order, label_of, rows_of
@@ -217,7 +216,6 @@ def linked_cases(draw: st.DrawFn, shapes: Sequence[str] = tuple(SHAPES), most_pe
         persons += draw(st.lists(st.sampled_from(persons), min_size=1, max_size=4))
     limits = {table: draw(st.sampled_from([0.0, 0.2, 0.5, 1.0])) for table in parents}
     weights = draw(st.dictionaries(st.sampled_from(schema.columns), st.integers(1, 3), max_size=2))
-    assume({*parents} == {row.table for row in rows_of(persons).values()})
     case = LinkedCase(parents, schema, persons, draw(st.integers(2, 3)), limits, weights)
     if "bills" in parents or draw(st.booleans()):
         return case

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
+from sqlanon.api.linked_calls import FORMS, NOT_YET
 from sqlanon.engines.frames import is_frame
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.methods.stages import silent
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from sqlanon.engines.locks import CallLock
     from sqlanon.engines.relations import ResolvedSource, Source
     from sqlanon.model.destination import Destination
+    from sqlanon.model.policy.linked_policy import LinkedPolicy
     from sqlanon.model.policy.policy import GivenPolicy, Policy
     from sqlanon.model.release import Published
 
@@ -72,6 +74,8 @@ class OpenedEngine:
     def resolve(self, source: Source, *, here: bool = False) -> ResolvedSource:
         """Resolve a source; ``here`` has the database read it even if rows are on a server."""
         engine = self.engine
+        if isinstance(source, Mapping):
+            raise PolicyError(FORMS)
         if not is_frame(source):
             from sqlanon.publish.files import bring_back
 
@@ -108,11 +112,20 @@ class OpenedEngine:
                 engine.read_as(None, "UTC")
             yield
 
-    def checked(self, given: GivenPolicy) -> Policy:
-        """Validate a policy, and read CSV files and times by its settings during this call."""
-        from sqlanon.model.policy.policy import policy_of
+    def checked(self, given: GivenPolicy | LinkedPolicy, what: str) -> Policy:
+        """Validate a policy of one table as :meth:`given` does, for ``what`` is not for several tables."""
+        from sqlanon.model.policy.linked_policy import LinkedPolicy
 
-        policy, csv = policy_of(given), self._opened.csv
+        policy = self.given(given)
+        if isinstance(policy, LinkedPolicy):
+            raise PolicyError(f"{what} {NOT_YET}")
+        return policy
+
+    def given(self, given: GivenPolicy | LinkedPolicy) -> Policy | LinkedPolicy:
+        """Validate a policy, and read CSV files and times by its settings during this call."""
+        from sqlanon.model.policy.linked_policy import given_policy
+
+        policy, csv = given_policy(given), self._opened.csv
         if csv is not None:
             policy = policy.changed({"csv": csv if policy.csv is None else policy.csv.with_changes(csv)})
         self.engine.read_as(policy.csv, policy.timezone)

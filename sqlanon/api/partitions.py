@@ -67,7 +67,10 @@ class Partitions(Part):
         """
         from sqlanon.partitions.fit import fit
 
-        wanted, stopped = self._opened.checked(policy), stopping(time_limit, self._opened.callback(stop)) or never
+        wanted, stopped = (
+            self._opened.checked(policy, "fit"),
+            stopping(time_limit, self._opened.callback(stop)) or never,
+        )
         return fit(
             self._engine,
             self._opened.resolve(source),

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
+from sqlanon.api.linked_calls import linked_sources, refuse_options, run_linked
 from sqlanon.api.opened import OfSession, OpenedEngine
 from sqlanon.api.partitions import Partitions
 from sqlanon.api.session_ledger import Ledger, LedgerMode
@@ -21,11 +22,15 @@ from sqlanon.methods.stages import Progress, silent, stopping
 from sqlanon.model.destination import CsvFormulas, Replace, destination, replacing, with_csv_formulas
 
 if TYPE_CHECKING:
+    from sqlanon.api.linked_calls import GivenLinkedPolicy, Tables
     from sqlanon.chance.random_source import RandomSource
     from sqlanon.engines.duckdb import Connection, OpenedDatabase
     from sqlanon.engines.relations import Source
+    from sqlanon.model.policy.linked_policy import LinkedPolicy
     from sqlanon.model.policy.policy import GivenPolicy
     from sqlanon.model.release import Measurement, Release
+    from sqlanon.model.release.linked import LinkedMeasurement
+    from sqlanon.model.release.linked_report import LinkedRelease
     from sqlanon.run.explain import ExplainedSteps
     from sqlanon.run.recorded import Overview
 
@@ -80,16 +85,30 @@ class Session(Preparations, Nodes, Releases, AbstractContextManager["Session"]):
         with self._engine.transaction():
             self._engine.install()
 
+    @overload
     @exclusive
-    def measure(self, source: Source, policy: GivenPolicy) -> Measurement:
+    def measure(self, source: Tables, policy: GivenLinkedPolicy) -> LinkedMeasurement: ...
+
+    @overload
+    @exclusive
+    def measure(self, source: Source, policy: GivenPolicy) -> Measurement: ...
+
+    @exclusive
+    def measure(self, source: Source | Tables, policy: GivenPolicy | LinkedPolicy) -> Measurement | LinkedMeasurement:
         """Measure the privacy of a table as it is, by the policy's quasi-identifiers and privacy models.
+
+        Linked tables are measured together, by what somebody knows: a person, up to two of the person's rows, or all.
 
         Raises:
             PolicyError: the table lacks a column to measure.
         """
+        from sqlanon.model.policy.linked_policy import LinkedPolicy
+        from sqlanon.verification.linked import measure_linked
         from sqlanon.verification.measure import measure_source
 
-        wanted = self._opened.checked(policy)
+        wanted = self._opened.given(policy)
+        if isinstance(wanted, LinkedPolicy):
+            return measure_linked(self._engine, linked_sources(self._opened, wanted, source), wanted)
         return measure_source(self._engine, self._opened.resolve(source), wanted)
 
     @exclusive
@@ -102,9 +121,26 @@ class Session(Preparations, Nodes, Releases, AbstractContextManager["Session"]):
         """
         from sqlanon.run.explain import explain
 
-        wanted = self._opened.checked(policy)
+        wanted = self._opened.checked(policy, "explain")
         return explain(self._engine, self._opened.resolve(source), wanted)
 
+    @overload
+    @exclusive
+    def anonymize(
+        self,
+        source: Tables,
+        policy: GivenLinkedPolicy,
+        into: str | Path,
+        *,
+        replace: Replace = False,
+        progress: Progress = silent,
+        time_limit: float | None = None,
+        max_loss: float | None = None,
+        stop: Callable[[], bool] | None = None,
+        sql: str | Path | None = None,
+    ) -> LinkedRelease: ...
+
+    @overload
     @exclusive
     def anonymize(
         self,
@@ -129,14 +165,46 @@ class Session(Preparations, Nodes, Releases, AbstractContextManager["Session"]):
         keep_taxonomies: bool = True,
         listed: bool = True,
         sql: str | Path | None = None,
-    ) -> Release:
+    ) -> Release: ...
+
+    @exclusive
+    def anonymize(
+        self,
+        source: Source | Tables,
+        policy: GivenPolicy | LinkedPolicy,
+        into: str | Path,
+        *,
+        node: Mapping[str, int] | None = None,
+        replace: Replace = False,
+        rows_per_file: int | None = None,
+        partition_by: str | Sequence[str] = (),
+        csv_formulas: CsvFormulas | None = None,
+        progress: Progress = silent,
+        time_limit: float | None = None,
+        max_loss: float | None = None,
+        stop: Callable[[], bool] | None = None,
+        dataset: str | None = None,
+        public: str | Sequence[str] = (),
+        random_source: RandomSource | None = None,
+        tables: Mapping[str, str] | None = None,
+        pseudonym_key: bytes | Path | None = None,
+        keep_taxonomies: bool = True,
+        listed: bool = True,
+        sql: str | Path | None = None,
+    ) -> Release | LinkedRelease:
         """Publish the best generalization of a source that meets the policy, verified; or the draw of its method.
 
         If the target holds the release of the same policy from the same files, by name, size and modification time,
         nothing is done, and that release is returned as ``unchanged``.
 
+        Linked tables, which have a :class:`LinkedPolicy`, are published together: all of them or none, with keys that
+        are drawn anew in each run. The target is a folder, or a schema of the warehouse, with a table for each. Of the
+        options, ``replace`` (except ``"changed"``), ``progress``, ``time_limit``, ``max_loss``, ``stop`` and ``sql``
+        are for them.
+
         Args:
-            source, policy, into: the table, the guarantee, and the target.
+            source, policy, into: the table, the guarantee, and the target; for linked tables, a mapping of sources by
+                table; those that are left out, or all with None, are tables of the warehouse with these names.
             node: the level of every quasi-identifier, if the node is known; it must meet the policy on the source, and
                 be the one that the policy names, if it names one.
             replace: True to replace a table or file written by sqlanon, or a folder with nothing but a release.
@@ -189,13 +257,29 @@ class Session(Preparations, Nodes, Releases, AbstractContextManager["Session"]):
             EngineError: the database or the file system refused a step.
         """
         from sqlanon.methods.base import Request, method_of
+        from sqlanon.model.policy.linked_policy import LinkedPolicy
         from sqlanon.model.pseudonym_key import key_for
         from sqlanon.publish.statement_log import statements_to
         from sqlanon.run.pipeline import anonymize
 
-        wanted = self._opened.checked(policy)
+        wanted = self._opened.given(policy)
+        stopped, progress = stopping(time_limit, self._opened.callback(stop)), self._opened.callback(progress)
+        if isinstance(wanted, LinkedPolicy):
+            refuse_options(node=node, dataset=dataset, public=public, random_source=random_source, tables=tables)
+            refuse_options(rows_per_file=rows_per_file, partition_by=partition_by, csv_formulas=csv_formulas)
+            refuse_options(pseudonym_key=pseudonym_key)
+            with statements_to(self._engine, sql):
+                return run_linked(
+                    self._opened,
+                    source,
+                    wanted,
+                    into,
+                    replace=replace,
+                    progress=progress,
+                    stopped=stopped,
+                    max_loss=max_loss,
+                )
         key = key_for(wanted, pseudonym_key)
-        stopped = stopping(time_limit, self._opened.callback(stop))
         request = Request(
             node=node,
             stopped=stopped,
@@ -215,7 +299,6 @@ class Session(Preparations, Nodes, Releases, AbstractContextManager["Session"]):
         target = destination(into, rows_per_file=rows_per_file, partition_by=partition_by)
         target = with_csv_formulas(target, csv_formulas)
         may_go = replacing(replace, detects_changes=method_of(wanted).is_repeatable and not wanted.pseudonyms)
-        progress = self._opened.callback(progress)
         with statements_to(self._engine, sql):
             read = self._opened.resolve(source)
             release = anonymize(self._engine, read, wanted, target, request, replace=may_go, progress=progress)

@@ -77,7 +77,7 @@ class Nodes(Part):
 
         may_go, target = replacing(replace, detects_changes=False), None if into is None else destination(into)
         progress = self._opened.callback(progress)
-        wanted = self._opened.checked(policy)
+        wanted = self._opened.checked(policy, "lattice")
         stopped = stopping(time_limit, self._opened.callback(stop))
         read = self._opened.resolve(source)
         return lattice(self._engine, read, wanted, progress, target, replace=may_go, stopped=stopped)
@@ -111,7 +111,7 @@ class Nodes(Part):
         """
         from sqlanon.run.explorer import explorer
 
-        wanted, progress = self._opened.checked(policy), self._opened.callback(progress)
+        wanted, progress = self._opened.checked(policy, "explore"), self._opened.callback(progress)
         stopped = stopping(time_limit, self._opened.callback(stop))
         read, in_seconds = self._opened.resolve(source), time_limit is None
         return explorer(self._engine, read, wanted, progress, stopped, in_seconds=in_seconds)
@@ -137,7 +137,7 @@ class Nodes(Part):
         """
         from sqlanon.run.exploration import Exploration
 
-        wanted, progress = self._opened.checked(policy), self._opened.callback(progress)
+        wanted, progress = self._opened.checked(policy, "exploration"), self._opened.callback(progress)
         lock, callback = self._opened.lock, self._opened.callback
         found = Exploration(self._engine, self._opened.resolve(source), wanted, progress, lock, callback)
         self._opened.exploration = found

@@ -136,7 +136,7 @@ class Preparations(Part):
         from sqlanon.verification.sample_risks import SampleQuestion, sample_risk
 
         if policy is not None:
-            read = self._opened.checked(policy)
+            read = self._opened.checked(policy, "risk")
             keys, weight = keys or read.quasi_identifiers, weight or read.row_weight
         keys = [keys] if isinstance(keys, str) else keys or ()
         asked = SampleQuestion(keys, weight, household, population, at_most, max_size, nulls)

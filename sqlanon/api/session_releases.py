@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, overload
 
+from sqlanon.api.linked_calls import refuse_options, report_on_linked_tables, verify_linked_tables
 from sqlanon.api.opened import Part
 from sqlanon.engines.locks import exclusive
 from sqlanon.errors import VerificationError
@@ -13,15 +14,21 @@ from sqlanon.methods.stages import Progress, Stages, silent
 from sqlanon.model.destination import destination
 
 if TYPE_CHECKING:
+    from sqlanon.api.linked_calls import Tables
     from sqlanon.engines.relations import Source
+    from sqlanon.model.policy.linked_policy import LinkedPolicy
     from sqlanon.model.policy.policy import GivenPolicy, Policy
     from sqlanon.model.policy.policy_parts import Earlier
     from sqlanon.model.release import Verification
     from sqlanon.model.release.joint import JointClasses, ReleaseList
+    from sqlanon.model.release.linked import LinkedVerification
+    from sqlanon.model.release.linked_release_report import LinkedReleaseReport
     from sqlanon.model.release.pictures import ClassSizes
     from sqlanon.model.release.profiles import SampledRows
     from sqlanon.model.release.release_report import Edition, ReleaseReport
     from sqlanon.run.contract import Contract
+
+Verified = TypeVar("Verified", "Verification", "LinkedVerification")
 
 
 class Releases(Part):
@@ -58,6 +65,20 @@ class Releases(Part):
             read_as_released(self._engine, each.release)
         return compare_releases(self._engine, self._opened.resolve(source), named)
 
+    @overload
+    @exclusive
+    def verify(
+        self,
+        release: str | Path,
+        policy: LinkedPolicy,
+        *,
+        source: Tables = None,
+        strict: bool = True,
+        record_sha256: str | None = None,
+        progress: Progress = silent,
+    ) -> LinkedVerification: ...
+
+    @overload
     @exclusive
     def verify(
         self,
@@ -70,7 +91,21 @@ class Releases(Part):
         record_sha256: str | None = None,
         safe_harbor: bool = False,
         progress: Progress = silent,
-    ) -> Verification:
+    ) -> Verification: ...
+
+    @exclusive
+    def verify(
+        self,
+        release: Source,
+        policy: GivenPolicy | LinkedPolicy,
+        *,
+        source: Source | Tables = None,
+        strict: bool = True,
+        without_provenance: bool = False,
+        record_sha256: str | None = None,
+        safe_harbor: bool = False,
+        progress: Progress = silent,
+    ) -> Verification | LinkedVerification:
         """Measure a published table again, and verify it against its policy and its provenance.
 
         It falls short if it does not meet the privacy models, has other columns than the policy releases, has no
@@ -79,12 +114,17 @@ class Releases(Part):
         promise of a private release's mechanism cannot be verified. ``notes`` of the result list what could not be
         compared, ``not_covered`` what was not examined.
 
+        Linked tables are joined by their keys, and measured by what somebody knows. With sources, they fall short as
+        well if keys are those of the source.
+
         Args:
-            release: the published table, file or folder, or several partitions by a glob.
+            release: the published table, file or folder, or several partitions by a glob; the folder or the schema of
+                linked tables.
             policy: its policy.
             source: the table that it was made from, in which its sensitive and insensitive values must be at least as
                 frequent; without it, t-closeness, β-likeness and δ-disclosure get a note in place of a verdict, and
-                earlier releases are not compared.
+                earlier releases are not compared. Of linked tables a mapping as in :meth:`anonymize`; ``{}`` if all are
+                in the warehouse.
             without_provenance: accept a release without a provenance, and verify it only against its policy.
             record_sha256: the hash of its record, received another way (``record_sha256`` of an earlier result): a
                 release that was changed together with its record falls short.
@@ -99,10 +139,16 @@ class Releases(Part):
             PolicyError: it lacks a column to measure, or, for models of a population, its provenance.
             EngineError: it does not exist, or cannot be read.
         """
+        from sqlanon.model.policy.linked_policy import LinkedPolicy
         from sqlanon.verification.verify import verify_release
 
-        wanted = self._opened.checked(policy)
+        wanted = self._opened.given(policy)
         stages = Stages(self._opened.callback(progress))
+        if isinstance(wanted, LinkedPolicy):
+            refuse_options(without_provenance=without_provenance, safe_harbor=safe_harbor)
+            with stages.watching(self._engine), stages.stage("verify"):
+                linked = verify_linked_tables(self._opened, release, wanted, source, record_sha256)
+            return _met(linked) if strict else linked
         with stages.watching(self._engine), stages.stage("verify"):
             verification = verify_release(
                 self._engine,
@@ -122,10 +168,15 @@ class Releases(Part):
 
                 origin = None if source is None else self._opened.resolve(source)
                 verification = with_joint_classes(self._engine, verification, str(release), wanted, origin)
-        if strict and not verification.met:
-            raise VerificationError(f"{verification.source} does not meet its policy:", verification.shortfalls)
-        return verification
+        return _met(verification) if strict else verification
 
+    @overload
+    @exclusive
+    def report(
+        self, release: str | Path, policy: LinkedPolicy, *, source: Tables = None, progress: Progress = silent
+    ) -> LinkedReleaseReport: ...
+
+    @overload
     @exclusive
     def report(
         self,
@@ -136,13 +187,25 @@ class Releases(Part):
         edition: Edition = "custodian",
         alternatives: bool = False,
         progress: Progress = silent,
-    ) -> ReleaseReport:
+    ) -> ReleaseReport: ...
+
+    @exclusive
+    def report(
+        self,
+        release: Source,
+        policy: GivenPolicy | LinkedPolicy | None = None,
+        *,
+        source: Source | Tables = None,
+        edition: Edition = "custodian",
+        alternatives: bool = False,
+        progress: Progress = silent,
+    ) -> ReleaseReport | LinkedReleaseReport:
         """Report on a release: its promises and measures, the generalization of each column, and who is left out.
 
         It shows only labels of the release, and labels of at least k rows of the source that are all left out or
         masked. Counts of rows by label and by class size are never from 1 to k - 1, and no two counts of a label differ
         by as few; totals are exact. ``to_html()`` makes a self-contained page, ``model_dump_json()`` the data of the
-        page without rows of the source.
+        page without rows of the source. Of linked tables, a report has the promise, what somebody may know, and counts.
 
         Args:
             release: the published table, file or folder.
@@ -161,10 +224,18 @@ class Releases(Part):
             EngineError: it does not exist, cannot be read, or has no provenance of a release.
             PolicyError, TaxonomyError: the policy does not fit it, or its taxonomies cannot be made here.
         """
+        from sqlanon.model.policy.policy import Policy
         from sqlanon.run.release_reports import release_report
 
-        given = None if policy is None else self._opened.checked(policy)
+        given = None if policy is None else self._opened.given(policy)
         stages = Stages(self._opened.callback(progress))
+        if not isinstance(given, Policy):
+            with stages.watching(self._engine):
+                linked = report_on_linked_tables(self._opened, release, given, source, stages)
+            if linked is not None:
+                refuse_options(alternatives=alternatives)
+                return linked
+            given = None
         with stages.watching(self._engine):
             return release_report(
                 self._engine,
@@ -204,7 +275,7 @@ class Releases(Part):
         """
         from sqlanon.run.row_samples import sample_rows
 
-        given = None if policy is None else self._opened.checked(policy)
+        given = None if policy is None else self._opened.checked(policy, "sample_rows")
         return sample_rows(self._engine, source, release, self._opened.resolve, given, most=n, seed=seed)
 
     @exclusive
@@ -239,6 +310,12 @@ class Releases(Part):
         from sqlanon.run.reported_release import released_sizes
 
         return released_sizes(self._engine, self._opened.resolve(release), policy)
+
+
+def _met(verification: Verified) -> Verified:
+    if not verification.met:
+        raise VerificationError(f"{verification.source} does not meet its policy:", verification.shortfalls)
+    return verification
 
 
 class ReleaseRegister(Part):

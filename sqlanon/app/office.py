@@ -5,16 +5,19 @@ from __future__ import annotations
 import itertools
 import tempfile
 import threading
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sqlanon.api.connection import connect
+from sqlanon.api.linked_calls import NOT_YET
 from sqlanon.app.columns_screen import suggest
 from sqlanon.app.desk import Desk, Place
 from sqlanon.app.requests import Fields, Refused
 from sqlanon.engines.locks import IN_USE, discard, private_folder, retry_while_locked
+from sqlanon.errors import PolicyError
+from sqlanon.model.policy.policy import fields_of, read_policy_text
 
 SOURCES = ("", "view")  # kinds of tables that may be chosen: no releases
 
@@ -39,14 +42,17 @@ class Office(AbstractContextManager["Office"]):
 
         Raises:
             Refused: the present desk is busy.
-            PolicyError: the policy is open in another app, or cannot be read.
+            PolicyError: the policy is open in another app, is of several tables, or cannot be read.
         """
         if self.desk is not None and self.desk.is_busy:
             raise Refused(409, "wait for what is running, or cancel it, before you choose another table")
         if self.desk is not None:
             self.desk.close()
         self.desk = None
-        self.desk = Desk(replace(self.place, source=source), self.private.path, next(self._desks))
+        place = replace(self.place, source=source)
+        if _is_linked(place.policy_file):
+            raise PolicyError(f"the policy file {place.policy_file} is of several tables, and the app {NOT_YET}")
+        self.desk = Desk(place, self.private.path, next(self._desks))
         if self.desk.versions.current is None:
             suggest(self.desk, Fields({}))
 
@@ -73,3 +79,10 @@ class Office(AbstractContextManager["Office"]):
                 self.desk.close()
         finally:
             discard(self.private)
+
+
+def _is_linked(policy: Path) -> bool:
+    """Whether a file is a policy of several tables; the screens show what is wrong with other files."""
+    with suppress(PolicyError):
+        return "tables" in fields_of(read_policy_text(policy), policy)
+    return False

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sqlanon.cli import budget, examine, publish, survey, taxonomy_commands
+from sqlanon.cli import budget, examine, publish, survey, taxonomy_commands, verdicts
 from sqlanon.cli.guide import demo, guide
 from sqlanon.cli.interrupt import as_interruption, ignore_interrupts
 from sqlanon.cli.output import ExitCode, report_failure, show_version, silence, write_event
@@ -29,11 +29,11 @@ PANELS: dict[str, list[Callable[..., None] | tuple[str, typer.Typer]]] = {
         demo,
         guide,
         examine.init,
-        examine.measure,
+        verdicts.measure,
         survey.risk,
         publish.run,
-        examine.report,
-        examine.verify,
+        verdicts.report,
+        verdicts.verify,
         examine.compare_releases,
         examine.lattice,
         ("taxonomy", taxonomy_commands.app),

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from typer import BadParameter, Option
+from typer import Argument, BadParameter, Option
 
 if TYPE_CHECKING:
     from sqlanon.chance.random_source import SeededSource
     from sqlanon.model.destination import Replace as ReplaceWord
+    from sqlanon.model.policy.linked_policy import LinkedPolicy
     from sqlanon.model.policy.policy import Policy
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
@@ -74,20 +75,73 @@ class Spelled(NamedTuple):
 
 
 def read_policy(path: Path, k: int | None = None) -> Policy:
-    """Read a policy, whose method may be a paper's; a given ``k`` replaces its k-anonymity."""
-    from sqlanon.model.policy.policy import Policy
+    """Read a policy of one table, whose method may be a paper's; a given ``k`` replaces its k-anonymity."""
+    from sqlanon.api.linked_calls import NOT_YET
+    from sqlanon.errors import PolicyError
+    from sqlanon.model.policy.linked_policy import LinkedPolicy
+
+    policy = read_any_policy(path, k)
+    if isinstance(policy, LinkedPolicy):
+        raise PolicyError(f"the policy file {path} is of several tables, and this command {NOT_YET}")
+    return policy
+
+
+def read_any_policy(path: Path, k: int | None = None) -> Policy | LinkedPolicy:
+    """Read a policy of one table or of several, in whose models a given ``k`` replaces theirs."""
+    from sqlanon.model.policy.linked_policy import LinkedPolicy, given_policy
     from sqlanon.satellites import all_offered
 
     all_offered("methods")  # they register themselves
-    policy = Policy.from_toml(path)
-    return policy if k is None else policy.with_k(k)
+    policy = given_policy(path)
+    if k is None:
+        return policy
+    if isinstance(policy, LinkedPolicy):
+        of_k = (each.model_copy(update={"k": k}) if hasattr(each, "k") else each for each in policy.privacy)
+        return policy.changed({"privacy": tuple(of_k)})
+    return policy.with_k(k)
 
 
-def read_taxonomies(given: Sequence[str] | None, policy: Policy | None = None) -> dict[str, Taxonomy]:
+def sources_for(policy: Policy | LinkedPolicy | None, given: Sequence[str] | None) -> Any:
+    """Return the source of one table, or those of several by the name before the first ``=``."""
+    from sqlanon.api.linked_calls import FORMS
+    from sqlanon.model.policy.linked_policy import LinkedPolicy
+
+    if isinstance(policy, LinkedPolicy):
+        pairs = _pairs(given or (), "TABLE=SOURCE", f"TABLE=SOURCE: {FORMS}")
+        if len(pairs) < len(given or ()):
+            raise BadParameter("a table has two sources")
+        return pairs
+    if not given:
+        raise BadParameter("it is missing", param_hint="SOURCE")
+    is_pair = "=" in given[0] and not Path(given[0]).exists() and Path(given[0].partition("=")[2]).exists()
+    if len(given) > 1 or is_pair:
+        raise BadParameter(FORMS)
+    return given[0]
+
+
+def origin(given: Mapping[str, Any], tables: Sequence[str] | None) -> dict[str, Any]:
+    """Return the argument ``source`` of what a release of linked tables was made from, if it is given."""
+    from sqlanon.api.linked_calls import FORMS
+    from sqlanon.model.policy.linked_policy import LinkedPolicy
+
+    policy = given.get("policy")
+    if isinstance(policy, LinkedPolicy) and "source" in given:
+        raise BadParameter(FORMS, param_hint="--source")
+    if tables and not isinstance(policy, LinkedPolicy):
+        raise BadParameter(f"{FORMS}; --source names that of one table")
+    return {"source": sources_for(policy, tables)} if tables else {}
+
+
+def read_taxonomies(given: Sequence[str] | None, policy: Policy | LinkedPolicy | None = None) -> dict[str, Taxonomy]:
+    from sqlanon.model.policy.linked_policy import LinkedPolicy
     from sqlanon.model.policy_value import unknown_names
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
     files = _pairs(given or (), "--taxonomy", "ATTRIBUTE=FILE.csv")
+    if isinstance(policy, LinkedPolicy):
+        if files:
+            raise BadParameter("the policy of linked tables names files of taxonomies itself", param_hint="--taxonomy")
+        return {}
     used = files if policy is None else policy.columns_with_taxonomy
     if unused := [f'"{name}"{meant}' for name, meant in unknown_names(files, used)]:
         reason = f"the policy uses no taxonomy of {', '.join(unused)}: only quasi-identifiers have one, and sensitive"
@@ -138,15 +192,25 @@ def replacing(replace: bool, if_changed: bool = False, anything: bool = False) -
     return given[0] if given else False
 
 
+SOURCE = (
+    "A table or view, the path, glob or folder of Parquet or CSV files, delta:FOLDER or "
+    "iceberg:CATALOG.NAMESPACE.TABLE, or a SELECT query, which may be in a .sql file"
+)
+BY_TABLE = "TABLE=SOURCE for each: the first = ends the name of the table. One left out is that table of --db"
+Sources = Annotated[
+    list[str] | None,
+    Argument(metavar="[SOURCE|TABLE=SOURCE...]", help=f"{SOURCE}. For linked tables {BY_TABLE}."),
+]
+OfRelease = Annotated[
+    list[str] | None,
+    Argument(metavar="[TABLE=SOURCE...]", help=f"For linked tables, what they were made from: {BY_TABLE}."),
+]
+
 RELEASE = "A published table, or the path of a published Parquet file, CSV or folder."
 
 # Spellings of methods' arguments; a command omits any others, or declares them itself.
 SPELLED = {
-    "source": Spelled(
-        "SOURCE",
-        help="A table or view, the path, glob or folder of Parquet or CSV files, delta:FOLDER or "
-        "iceberg:CATALOG.NAMESPACE.TABLE, or a SELECT query, which may be in a .sql file.",
-    ),
+    "source": Spelled("SOURCE", help=f"{SOURCE}."),
     "release": Spelled("RELEASE", help=RELEASE),
     "policy": Spelled("FILE.toml", "--policy", Path, read_policy, help="The policy."),
     "into": Spelled(

@@ -306,6 +306,7 @@ SPELLINGS = (
     ("with session.taxonomies.load or `sqlanon taxonomy`", "with --taxonomy or `sqlanon taxonomy`"),
     ("accept_observed_domain=True", "accept_observed_domain = true"),
     ("open it with read_only=True", "write the release to a file"),
+    ('{"patients": "patients.csv", "visits": "visits.csv"}', "patients=patients.csv visits=visits.csv"),
     ("memory_limit", "--memory-limit"),
     ("temp_directory", "--temp-directory"),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from typer import Argument, BadParameter, Context, Option, Typer
 
@@ -14,9 +14,13 @@ from sqlanon.api.session import Session
 from sqlanon.api.session_releases import ReleaseRegister
 from sqlanon.cli import options as opt
 from sqlanon.cli.command import command, existing, existing_or_new, loading_options, reading, writing
-from sqlanon.cli.options import RELEASE, Spelled
+from sqlanon.cli.options import RELEASE, SPELLED, Spelled
 from sqlanon.cli.output import progress, put, say, write, write_json
 from sqlanon.model.destination import destination
+
+if TYPE_CHECKING:
+    from sqlanon.model.destination import Replace
+    from sqlanon.model.policy.linked_policy import LinkedPolicy
 
 releases_app = Typer()
 
@@ -43,6 +47,7 @@ LedgerMode = Annotated[
 @command(Session.anonymize)
 def run(
     policy: opt.PolicyFile,
+    source: opt.Sources = None,
     database: opt.TargetDatabase = None,
     taxonomies: opt.TaxonomyFiles = None,
     k: opt.OtherK = None,
@@ -63,15 +68,31 @@ def run(
 
     Example: sqlanon run visits --db clinic.duckdb --policy policy.toml --into visits_k5
     """
-    wanted = opt.read_policy(policy, k)
+    from sqlanon.model.policy.linked_policy import LinkedPolicy
+
+    wanted = opt.read_any_policy(policy, k)
     read = opt.read_taxonomies(taxonomies, wanted)
+    may_go = opt.replacing(replace, replace_if_changed, replace_anything)
+    given["source"] = opt.sources_for(wanted, source)
+    if isinstance(wanted, LinkedPolicy):
+        _run_linked(
+            database,
+            wanted,
+            policy,
+            may_go,
+            ledger=ledger,
+            ledger_mode=ledger_mode,
+            as_events=as_events,
+            as_json=as_json,
+            **given,
+        )
+        return
     if not wanted.has_private_method and (given.keys() & {"dataset", "public"} or ledger is not None):
         raise BadParameter("--dataset, --public and --ledger are for policies with a private method")
     if not wanted.method.draws and "random_source" in given:
         raise BadParameter("--seed is for policies with a method that draws at random")
     if ledger_mode not in ("open", "capped"):
         raise BadParameter(f'it is "open" or "capped", not "{ledger_mode}"', param_hint="--ledger-mode")
-    may_go = opt.replacing(replace, replace_if_changed, replace_anything)
     layout = {name: given[name] for name in ("rows_per_file", "partition_by") if name in given}
     into, target = given["into"], destination(given["into"], **layout)
     is_charged = wanted.method.claims_privacy and "random_source" not in given
@@ -91,6 +112,37 @@ def run(
         files = ["--policy", str(policy), "--source", given["source"], "--out", "report.html"]
         proposed = shlex.join(["sqlanon", "report", into, *warehouse, *files, *loading_options()])
         say(f"A page for whoever has to approve it: {proposed}")
+
+
+# More than six parameters: those of the command.
+def _run_linked(
+    database: Path | None,
+    policy: LinkedPolicy,
+    file: Path,
+    may_go: Replace,
+    *,
+    as_events: bool,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Publish linked tables together: all of them or none."""
+    from sqlanon.publish.linked_targets import linked_destination
+
+    options = {name: value for name, value in given.items() if value not in (None, True, "open")}
+    for name in options:
+        if name not in ("source", "into", "time_limit", "max_loss", "sql"):
+            flag = SPELLED[name].flag if name in SPELLED else ""
+            raise BadParameter("it is not for several tables yet", param_hint=flag or f"--{name.replace('_', '-')}")
+    with (
+        progress(as_events=as_events, quiet=as_json) as observer,
+        writing(database, linked_destination(given["into"])) as session,
+    ):
+        release = session.anonymize(policy=policy, replace=may_go, progress=observer, **options)
+    put(release, as_json=as_json)
+    if not (as_json or as_events):
+        warehouse = [] if database is None else ["--db", str(database)]
+        verify = ["sqlanon", "verify", given["into"], *warehouse, "--policy", str(file), *loading_options()]
+        say(f"Whenever you like, is it still what was released? {shlex.join(verify)}")
 
 
 @command(Partitions.fit, replace=Spelled())

@@ -274,7 +274,7 @@ class _Asked:
 @contextmanager
 def _prepared(session: Session, original: Source, released: Source, asked: _Asked) -> Iterator[_Tables]:
     engine: Engine = session._engine
-    policy = None if asked.policy is None else session._opened.checked(asked.policy)
+    policy = None if asked.policy is None else session._opened.checked(asked.policy, "a comparison of answers")
     true, shown = session._opened.resolve(original), session._opened.resolve(released)
     problems = [
         *_missing(engine, true, asked.columns),

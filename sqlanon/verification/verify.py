@@ -32,6 +32,7 @@ from sqlanon.verification.measure import Beside, beside_release, counted, measur
 
 RELEASED_ROLES = ("quasi_identifiers", "sensitive", "pseudonyms", "insensitive")
 
+OTHER_RECORD = "its record does not have the given hash"
 OTHER_POLICY = "it was made by a policy other than the one it is verified against"
 
 NOT_COVERED = (
@@ -106,7 +107,7 @@ def verify_published(
         shortfalls += _added_values(engine, found, policy, beside.source)
         covered = PLACES_NOT_COVERED
     if expected_record is not None and found.record_sha256 != expected_record.strip().lower():
-        shortfalls.append("its record does not have the given hash")
+        shortfalls.append(OTHER_RECORD)
     return Verification(
         source=found.source.description,
         measurement=measurement,

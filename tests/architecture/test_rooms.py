@@ -13,7 +13,7 @@ from sqlanon.satellites import SATELLITES
 from tests.conftest import ROOT
 
 FRONTS = {
-    "api": "connection partitions session session_ledger session_releases session_taxonomies",
+    "api": "connection linked_calls partitions session session_ledger session_releases session_taxonomies",
     "chance": "accountant exact opendp random_source scales",
     "evaluation": "plans results",
     "joint": "beside persons",
@@ -22,11 +22,11 @@ FRONTS = {
     "local.least_loss local.local_classes local.local_run local.local_table",
     "nodes": "choice counting roll_up table",
     "partitions": "apply fit sidecar",
-    "run": "contract demo earlier explain exploration explorer lattice_table pipeline preparations recorded "
-    "release_reports row_samples reported_release",
+    "run": "contract demo earlier explain exploration explorer lattice_table linked linked_reports pipeline "
+    "preparations recorded release_reports row_samples reported_release",
     "search": "__init__ arrays boxes",
     "suggestion": "column_profiles safe_harbor suggest suggested_taxonomies suggestion",
-    "verification": "found_release linked measure sample_risks verify",
+    "verification": "found_linked found_release linked measure sample_risks verify",
 }
 
 

@@ -1,0 +1,128 @@
+"""Calls of a session that are about several linked tables, with a source of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.errors import PolicyError, SqlanonError
+from sqlanon.model.destination import Replace, replacing
+from sqlanon.model.names import enumerated, listed, speller
+
+if TYPE_CHECKING:
+    from sqlanon.api.opened import OpenedEngine
+    from sqlanon.engines.relations import ResolvedSource, Source
+    from sqlanon.methods.stages import Progress, Stages, Stopped
+    from sqlanon.model.policy.linked_policy import LinkedPolicy
+    from sqlanon.model.release.linked import LinkedVerification
+    from sqlanon.model.release.linked_release_report import LinkedReleaseReport
+    from sqlanon.model.release.linked_report import LinkedRelease
+
+    Tables = Mapping[str, Source | None] | None  # by the name of the table; None for that table of the warehouse
+    GivenLinkedPolicy = LinkedPolicy | Mapping[str, Any] | str | Path
+
+FORMS = (
+    'a policy of several tables takes a source for each, as {"patients": "patients.csv", "visits": "visits.csv"}, '
+    'and a policy of one table takes one, as "visits.csv"'
+)
+NOT_YET = "is not for several tables yet: linked tables are anonymized, measured, verified and reported on"
+
+
+def linked_sources(opened: OpenedEngine, policy: LinkedPolicy, given: object) -> dict[str, ResolvedSource]:
+    """Resolve a source for each table of a policy, and for names that the policy lacks, which binding refuses.
+
+    Raises:
+        PolicyError: one source is given in place of a mapping, or the warehouse lacks a table that has no source.
+        EngineError: a source does not exist, or cannot be read.
+    """
+    if not isinstance(given, Mapping | None):
+        raise PolicyError(FORMS)
+    spelled = speller(policy.tables)
+    named = {spelled(str(name)): source for name, source in (given or {}).items() if source is not None}
+    engine = opened.engine
+    missing = [name for name in policy.tables if name not in named and engine.find(name) is None]
+    if missing:
+        which = f"table{'s' * (len(missing) > 1)} {listed(missing)}"
+        raise PolicyError(f"no source is given for the {which}, which the warehouse does not have: {FORMS}")
+    return {name: opened.resolve(named.get(name, name)) for name in dict.fromkeys((*policy.tables, *named))}
+
+
+# More than six parameters: what a run is given.
+def run_linked(
+    opened: OpenedEngine,
+    given: object,
+    policy: LinkedPolicy,
+    into: str | Path,
+    *,
+    replace: Replace,
+    progress: Progress,
+    stopped: Stopped | None,
+    max_loss: float | None,
+) -> LinkedRelease:
+    from sqlanon.run.linked import anonymize_linked
+
+    if replace == "changed":
+        raise PolicyError(
+            'replace="changed" is not for several tables: keys are drawn anew in each run; give replace=True'
+        )
+    return anonymize_linked(
+        opened.engine,
+        linked_sources(opened, policy, given),
+        policy,
+        into,
+        replace=replacing(replace),
+        progress=progress,
+        stopped=stopped,
+        max_loss=max_loss,
+    )
+
+
+def verify_linked_tables(
+    opened: OpenedEngine, release: object, policy: LinkedPolicy, given: object, record_sha256: str | None
+) -> LinkedVerification:
+    """Verify a release of several tables; without ``given`` sources it is not compared with them."""
+    from sqlanon.verification.found_linked import find_linked
+    from sqlanon.verification.linked import verify_linked
+    from sqlanon.verification.verify import OTHER_RECORD
+
+    place = place_of(release)
+    sources = None if given is None else linked_sources(opened, policy, given)
+    verification = verify_linked(opened.engine, find_linked(opened.engine, place), policy, sources, place=str(place))
+    if record_sha256 is None or verification.record_sha256 == record_sha256.strip().lower():
+        return verification
+    return verification.model_copy(update={"shortfalls": (*verification.shortfalls, OTHER_RECORD)})
+
+
+def report_on_linked_tables(
+    opened: OpenedEngine, release: object, policy: LinkedPolicy | None, given: object, stages: Stages
+) -> LinkedReleaseReport | None:
+    """Report on a release of several tables; None if there is none and no policy of several asks for one."""
+    from sqlanon.run.linked_reports import linked_release_report, recorded_policy
+    from sqlanon.verification.found_linked import find_linked
+
+    try:
+        place = place_of(release)
+        found = find_linked(opened.engine, place)
+    except SqlanonError:
+        if policy is not None:
+            raise
+        return None
+    wanted = policy or recorded_policy(found)
+    if wanted is None:
+        return None
+    sources = None if given is None else linked_sources(opened, wanted, given)
+    with stages.stage("verify"):
+        return linked_release_report(opened.engine, place, found, wanted, sources)
+
+
+def place_of(release: object) -> str | Path:
+    if not isinstance(release, str | Path):
+        raise PolicyError("a release of several tables is a folder or a schema, given by its name")
+    return release
+
+
+def refuse_options(**given: Any) -> None:
+    """Refuse options that say nothing of several tables, by name; None and what is empty are not given."""
+    if names := [f"{name}=" for name, value in given.items() if value is not None and value not in (False, (), "")]:
+        raise PolicyError(f"{enumerated(names)} {'is' if len(names) == 1 else 'are'} not for several tables yet")

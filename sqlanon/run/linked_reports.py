@@ -1,0 +1,55 @@
+"""Reports on releases of linked tables, from the release, its record and, if they are given, its sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlanon.engines.duckdb import Engine
+from sqlanon.engines.relations import ResolvedSource
+from sqlanon.errors import EngineError
+from sqlanon.model.policy.linked_policy import LinkedPolicy, qualified
+from sqlanon.model.release.linked_release_report import LinkedReleaseReport
+from sqlanon.model.release.linked_report import LinkedRowCounts
+from sqlanon.verification.found_linked import FoundLinked
+from sqlanon.verification.linked import verify_linked
+
+
+def linked_release_report(
+    engine: Engine,
+    place: str | Path,
+    found: FoundLinked,
+    policy: LinkedPolicy,
+    sources: Mapping[str, ResolvedSource] | None,
+) -> LinkedReleaseReport:
+    """Report on a release of linked tables; an EngineError if it has no provenance of one."""
+    record = found.record
+    if record is None or record.linked is None or record.promise is None:
+        raise EngineError(f"{place} has no provenance of a release of several tables", step="provenance")
+    tables = record.linked.tables
+    return LinkedReleaseReport(
+        release=str(place),
+        date=datetime.now(UTC).date().isoformat(),
+        version=record.version,
+        models=tuple(map(str, policy.privacy)),
+        terms=policy.release,
+        tables={name: LinkedRowCounts(**each.rows.model_dump()) for name, each in tables.items()},
+        node={qualified(name, own): level for name, each in tables.items() for own, level in (each.node or {}).items()},
+        promise=record.promise.guarantee,
+        verification=verify_linked(engine, found, policy, sources, place=str(place)),
+    )
+
+
+def recorded_policy(found: FoundLinked) -> LinkedPolicy | None:
+    """Return the policy in the record of a release of linked tables, which lacks paths of taxonomy files and caps."""
+    record = found.record
+    if record is None or record.linked is None or record.policy is None:
+        return None
+    fields = record.policy.as_json
+    for roles in fields["tables"].values():
+        rules = roles.get("taxonomies", {}).items()
+        roles["taxonomies"] = {
+            name: rule for name, rule in rules if not isinstance(rule, str) and rule.get("kind") != "file"
+        }
+    return LinkedPolicy(**fields)

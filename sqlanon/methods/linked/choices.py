@@ -8,7 +8,8 @@ from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.linked.encoded import EncodedLinked
 from sqlanon.methods.linked.known_row import KnownRowCounter
-from sqlanon.methods.linked.node_counts import LinkedChoice, LinkedCounter, choose_linked_node, loss_of
+from sqlanon.methods.linked.mixed_levels import MixedLevels
+from sqlanon.methods.linked.node_counts import LinkedChoice, LinkedCounter, NodeCounts, choose_linked_node, loss_of
 from sqlanon.methods.stages import Stages, Stopped
 from sqlanon.search import SearchOutcome
 
@@ -30,6 +31,8 @@ def choose(
         UnsatisfiableError: no node meets the privacy models within the limits of all tables.
     """
     refuse_left_out(encoded)
+    if encoded.policy.method == "local-recoding":
+        return choose_mixed(engine, encoded, stages, stopped)
     with stages.stage("search"), engine.scratch():
         counter = counter_of(engine, encoded)
         outcome = choose_linked_node(encoded, counter, stages.checked, stopped)
@@ -54,12 +57,39 @@ def refuse_left_out(encoded: EncodedLinked) -> None:
         raise UnsatisfiableError(heading, problems)
 
 
+def choose_mixed(
+    engine: Compute, encoded: EncodedLinked, stages: Stages, stopped: Stopped
+) -> tuple[LinkedChoice, Callable[[], None]]:
+    """Choose labels of mixed levels, as :func:`choose` does."""
+    known = encoded.policy.known_rows
+    if known is None or known.m != 1:
+        raise PolicyError('method "local-recoding" of several tables protects from one known row: known-rows, m = 1')
+    with stages.stage("search"), engine.scratch():
+        choice = MixedLevels(engine, encoded).choose(stages.checked, stopped)
+        stages.concluded(choice.outcome)
+    if not is_within_limits(encoded, choice.counts):
+        raise beyond_limits(encoded, choice.counts, "no levels that were looked at meet")
+    return choice, lambda: MixedLevels(engine, encoded).show(choice)
+
+
+def is_within_limits(encoded: EncodedLinked, counts: NodeCounts) -> bool:
+    return all(table.left_out <= encoded.allowed(name) for name, table in counts.tables.items())
+
+
 def unsatisfiable(encoded: EncodedLinked, counter: LinkedCounter, outcome: SearchOutcome) -> UnsatisfiableError:
     """Return the error of a search without a node, with what the closest one leaves out of each table."""
-    problems = []
+    counts = None
     if outcome.closest is not None:
         [counts] = counter.counts([outcome.closest.levels], with_losses=False)
-        for name, table in counts.tables.items():
+    found = "no node meets" if outcome.unsatisfiable else "the search was stopped before it found a node that meets"
+    return beyond_limits(encoded, counts, found)
+
+
+def beyond_limits(encoded: EncodedLinked, closest: NodeCounts | None, found: str) -> UnsatisfiableError:
+    """Return the error of a choice beyond the limits, with what the closest one leaves out of each table."""
+    problems = []
+    if closest is not None:
+        for name, table in closest.tables.items():
             rows, allowed = encoded.rows(name), max(encoded.allowed(name), 0)
             what = "persons" if name == encoded.policy.root else "rows"
             problems.append(f'"{name}": {table.left_out:,} of {rows:,} {what} would be left out; {allowed:,} may be')
@@ -71,5 +101,4 @@ def unsatisfiable(encoded: EncodedLinked, counter: LinkedCounter, outcome: Searc
         remedy = f"the model known-rows, which protects from fewer known rows, {remedy}"
     problems.append(f"what can help: {remedy}")
     models = ", ".join(map(str, encoded.policy.privacy))
-    found = "no node meets" if outcome.unsatisfiable else "the search was stopped before it found a node that meets"
     return UnsatisfiableError(f"{found} {models} within the limits of all tables; the closest one:", problems)

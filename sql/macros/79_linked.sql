@@ -178,7 +178,8 @@ FROM (
 -- below that one by which facts with their labels hang from it (anon_first, anon_last; the fact itself, or a row above it).
 -- Labels of different depths are different, and so are rows of different tables.
 --
--- Returns: known_rows INTEGER, k BIGINT, pattern_count BIGINT, unique_patterns BIGINT, persons_below BIGINT, as anon.known_rows.
+-- Returns: known_rows INTEGER, k BIGINT, pattern_count BIGINT, unique_patterns BIGINT, persons_below BIGINT, unique_persons BIGINT,
+-- as anon.known_rows.
 -- Example:
 --   WITH persons AS (SELECT 1 AS anon_person, 1 AS anon_class), facts AS (
 --       SELECT 1 AS anon_person, 1 AS anon_class, 0 AS anon_depth, 1 AS anon_above, 1 AS anon_label, 1 AS anon_first, 2 AS anon_last)
@@ -211,11 +212,11 @@ anon_pair_patterns AS MATERIALIZED (
     GROUP BY anon_class, anon_label, anon_other_label
 ),
 anon_patterns AS (
-    SELECT 0 AS known_rows, count(*) AS anon_persons, min(anon_person, greatest(k, 1)) AS anon_some
+    SELECT 0 AS known_rows, count(*) AS anon_persons, min(anon_person, greatest(k, 2)) AS anon_some
     FROM query_table(anon_helpers.as_source(persons))
     GROUP BY anon_class
     UNION ALL
-    SELECT 1 AS known_rows, count(*) AS anon_persons, min(anon_person, greatest(k, 1)) AS anon_some
+    SELECT 1 AS known_rows, count(*) AS anon_persons, min(anon_person, greatest(k, 2)) AS anon_some
     FROM anon_facts
     WHERE m >= 1 AND anon_depth = 0
     GROUP BY anon_class, anon_label
@@ -224,15 +225,18 @@ anon_patterns AS (
     FROM anon_pair_patterns
 ),
 anon_below AS (
-    SELECT known_rows, count(DISTINCT anon_person) AS persons_below
+    SELECT
+        known_rows,
+        count(DISTINCT anon_person) FILTER (WHERE anon_persons < k) AS persons_below,
+        count(DISTINCT anon_person) FILTER (WHERE anon_persons = 1) AS unique_persons
     FROM (
-        SELECT known_rows, unnest(anon_some) AS anon_person FROM anon_patterns WHERE anon_persons < k
+        SELECT known_rows, unnest(anon_some) AS anon_person, anon_persons FROM anon_patterns WHERE anon_persons < greatest(k, 2)
         UNION ALL
-        SELECT 2 AS known_rows, anon_pairs.anon_person
+        SELECT 2 AS known_rows, anon_pairs.anon_person, anon_pair_patterns.anon_persons
         FROM anon_pairs
         INNER JOIN anon_pair_patterns
             ON
-                anon_pair_patterns.anon_persons < k
+                anon_pair_patterns.anon_persons < greatest(k, 2)
                 AND anon_pairs.anon_class = anon_pair_patterns.anon_class
                 AND anon_pairs.anon_label = anon_pair_patterns.anon_label
                 AND anon_pairs.anon_other_label = anon_pair_patterns.anon_other_label
@@ -244,7 +248,8 @@ SELECT
     min(anon_patterns.anon_persons) AS k,
     count(*) AS pattern_count,
     count(*) FILTER (WHERE anon_patterns.anon_persons = 1) AS unique_patterns,
-    coalesce(any_value(anon_below.persons_below), 0) AS persons_below
+    coalesce(any_value(anon_below.persons_below), 0) AS persons_below,
+    coalesce(any_value(anon_below.unique_persons), 0) AS unique_persons
 FROM anon_patterns
 LEFT JOIN anon_below USING (known_rows)
 GROUP BY known_rows;
@@ -260,8 +265,8 @@ GROUP BY known_rows;
 --
 -- Job: privacy.
 -- Returns: known_rows INTEGER, k BIGINT (persons who have the rarest pattern), pattern_count BIGINT, unique_patterns BIGINT (of
--- one person), persons_below BIGINT (persons who have a pattern of fewer than k persons); one row for each number of known rows
--- up to m for which there is a pattern. Errors as in anon.trees.
+-- one person), persons_below BIGINT (persons who have a pattern of fewer than k persons), unique_persons BIGINT (persons who have
+-- one that nobody else has); one row for each number of known rows up to m for which there is a pattern. Errors as in anon.trees.
 -- Source: Terrovitis, Mamoulis and Kalnis 2008, "Privacy-preserving anonymization of set-valued data" (k^m-anonymity).
 -- Example:
 --   WITH people AS (SELECT DISTINCT sex FROM visits WHERE sex IS NOT NULL)

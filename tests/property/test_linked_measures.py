@@ -30,7 +30,7 @@ POLICY = LinkedPolicy(
         VISITS: TableRoles(parent=PERSONS, key="person", row_key="key", quasi_identifiers=["label"]),
         BILLS: TableRoles(parent=PERSONS, key="class", quasi_identifiers=[]),
     },
-    privacy=[KnownRows(2, m=2)],
+    privacy=[KnownRows(3, m=2)],
 )
 
 
@@ -95,21 +95,26 @@ def patterns(person: Row) -> Iterator[tuple[int, Row]]:
 def expected(persons: list[Row], k: int) -> dict[int, tuple[int, ...]]:
     found: dict[int, list[tuple[Row, int]]] = {}
     below: dict[int, set[int]] = {}
+    alone: dict[int, set[int]] = {}
     for place, person in enumerate(persons):
         for number, known in patterns(person):
             count = sum(fits(known, other) for other in persons)
             found.setdefault(number, [])
             below.setdefault(number, set())
+            alone.setdefault(number, set())
             if not any(same(known, other) for other, _ in found[number]):
                 found[number].append((known, count))
             if count < k:
                 below[number].add(place)
+            if count == 1:
+                alone[number].add(place)
     return {
         number: (
             min(count for _, count in some),
             len(some),
             sum(count == 1 for _, count in some),
             len(below[number]),
+            len(alone[number]),
         )
         for number, some in found.items()
     }
@@ -153,16 +158,17 @@ def measured_again(session: sa.Session, policy: LinkedPolicy = POLICY) -> Linked
 def test_known_rows_and_trees_of_four_tables(session: sa.Session, persons: list[Row]) -> None:
     found = measured(session, persons)
     assert {
-        number: (each.k, each.patterns, each.unique_patterns, each.persons_below)
+        number: (each.k, each.patterns, each.unique_patterns, each.persons_below, each.unique_persons)
         for number, each in found.known.items()
-    } == expected(persons, 2)
+    } == expected(persons, 3)
     alike = [sum(same(person, other) for other in persons) for person in persons]
     assert found.trees is not None
     assert found.trees.k == min(alike, default=None)
     assert found.trees.class_count == round(sum(1 / size for size in alike))
-    assert found.trees.unique_persons == found.trees.persons_below == alike.count(1)
+    assert found.trees.unique_persons == alike.count(1)
+    assert found.trees.persons_below == sum(size < 3 for size in alike)
     assert found.broken[BILLS].orphans == 2
-    alone = [number for number, (k, *_) in expected(persons, 2).items() if k < 2]
+    alone = [number for number, (k, *_) in expected(persons, 3).items() if k < 3]
     assert len(shortfalls_of_linked(found, POLICY)) == 1 + len(alone)
 
 

@@ -57,11 +57,16 @@ def test_known_rows_leave_as_many_persons_as_fit(persons: list[Any], m: int, k: 
             for known in combinations(rows, size)
         }
         if patterns:
-            below = sum(
-                any(sum(fits(other, label, known) for other in persons) < k for known in combinations(rows, size))
+            rarest = [
+                min(
+                    (sum(fits(other, label, known) for other in persons) for known in combinations(rows, size)),
+                    default=9,
+                )
                 for label, rows in persons
-            )
-            expected[size] = (min(patterns.values()), len(patterns), [*patterns.values()].count(1), below)
+            ]
+            below = sum(count < k for count in rarest)
+            alone = sum(count == 1 for count in rarest)
+            expected[size] = (min(patterns.values()), len(patterns), [*patterns.values()].count(1), below, alone)
     found = {row.pop("known_rows"): (*row.values(),) for row in ask(table_call("known_rows", *TABLES, m, k))}
     assert found == expected
 

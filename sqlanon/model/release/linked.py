@@ -33,12 +33,14 @@ class KnownPatterns(Result):
         k: persons who have the rarest pattern.
         patterns, unique_patterns: the combinations of labels that some person has, and those of one person.
         persons_below: persons with a pattern that fewer than the policy's k have.
+        unique_persons: persons with a pattern that nobody else has.
     """
 
     k: int
     patterns: int
     unique_patterns: int
     persons_below: int
+    unique_persons: int
 
 
 class BrokenKeys(Result):

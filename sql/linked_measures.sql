@@ -7,6 +7,10 @@
 -- :sensitive [sex]
 -- :tables 2
 -- :number 1
+-- :k 5
+-- :linked (anon_row BIGINT, anon_person BIGINT)
+-- :dated (anon_person BIGINT, day DATE)
+-- :persons (id BIGINT, class BIGINT, anon_row BIGINT)
 -- :rows (id BIGINT, key VARCHAR, above BIGINT, person BIGINT, class BIGINT, path BIGINT[], label BIGINT, sensitive STRUCT(v VARCHAR))
 
 -- name: persons
@@ -79,7 +83,6 @@ SELECT id AS anon_person, class AS anon_class FROM :rows AS anon_rows;
 
 -- name: counted
 -- persons with the numbers of their rows
--- :persons (id BIGINT, class BIGINT)
 SELECT anon_persons.class, list_sort(list((anon_counted.number, anon_counted.row_count))) AS tree
 FROM :persons AS anon_persons
 LEFT JOIN (
@@ -93,7 +96,6 @@ GROUP BY anon_persons.id, anon_persons.class;
 -- classes of persons
 -- Persons who are alike, and those of classes of fewer than k.
 -- :alike (class BIGINT, tree STRUCT(v BIGINT))
--- :k 5
 SELECT
     min(anon_persons) AS k,
     count(*) AS class_count,
@@ -132,3 +134,47 @@ SELECT
     ) / ((SELECT count(*) FROM anon_new) * (SELECT count(*) FROM anon_old)), 0) AS chance
 FROM anon_new
 INNER JOIN anon_old ON anon_new.anon_key = anon_old.anon_key;
+
+-- name: hidden_labels
+-- labels of rows that are left out of a release, the most frequent ones first
+-- Rows of persons who are released; labels of fewer than k persons are not shown.
+-- :labelled (anon_row BIGINT, age VARCHAR)
+-- :shown (anon_row BIGINT)
+-- :name age
+-- :most 5
+SELECT
+    anon_labelled.:name AS label,
+    count(*) FILTER (WHERE anon_shown.anon_row IS NULL) AS hidden_rows,
+    count(*) AS row_count
+FROM :linked AS anon_linked
+INNER JOIN :labelled AS anon_labelled ON anon_labelled.anon_row = anon_linked.anon_row
+INNER JOIN :persons AS anon_persons ON anon_persons.anon_row = anon_linked.anon_person
+LEFT JOIN :shown AS anon_shown ON anon_shown.anon_row = anon_linked.anon_row
+GROUP BY anon_labelled.:name
+HAVING count(DISTINCT anon_linked.anon_person) FILTER (WHERE anon_shown.anon_row IS NULL) >= :k
+ORDER BY hidden_rows DESC, label ASC
+LIMIT :most;
+
+-- name: intervals
+-- persons with three dates or more, and those whom the days between them single out
+-- :day day
+SELECT count(*) AS persons, count(*) FILTER (WHERE anon_alike = 1) AS unique_persons
+FROM (
+    SELECT
+        count(*) OVER (
+            PARTITION BY list_transform(range(1, len(anon_days)), lambda i: anon_days[i + 1] - anon_days[i])
+        ) AS anon_alike
+    FROM (
+        SELECT list_sort(list(CAST(:day AS DATE))) AS anon_days
+        FROM :dated AS anon_dated
+        WHERE :day IS NOT NULL
+        GROUP BY anon_person
+        HAVING count(*) >= 3
+    ) AS anon_dates
+) AS anon_persons;
+
+-- name: persons_without_rows
+-- persons without a row in any other table
+SELECT count(*) AS persons
+FROM :linked AS anon_linked
+ANTI JOIN :dated AS anon_dated ON anon_dated.anon_person = anon_linked.anon_person;

@@ -13,6 +13,7 @@ from sqlanon.errors import UnsatisfiableError, VerificationError
 from sqlanon.methods.linked.choices import choose
 from sqlanon.methods.linked.encoded import EncodedLinked, encode_linked
 from sqlanon.methods.linked.node_counts import LinkedChoice, table_losses
+from sqlanon.methods.linked.remarks import hidden_labels, intervals, persons_without_rows
 from sqlanon.methods.linked.shown_rows import draw_keys, drop_cells, released_counts, written_rows
 from sqlanon.methods.stages import Progress, Stages, Stopped, never, proven_gap
 from sqlanon.model.destination import Replace
@@ -23,7 +24,7 @@ from sqlanon.model.release.linked_report import LinkedRelease, LinkedReport, Lin
 from sqlanon.publish.linked_targets import LinkedTarget, linked_target
 from sqlanon.publish.provenance import linked_release_record, promise_of
 from sqlanon.release.linked_guarantee import linked_guarantee
-from sqlanon.verification.linked import MAX_KNOWN_ROWS, measure_linked, shortfalls_of_linked
+from sqlanon.verification.linked import MAX_KNOWN_ROWS, measure_linked, models_of_linked, shortfalls_of_linked
 
 WITHDRAWN = "the written tables do not meet their policy and were withdrawn:"
 
@@ -93,7 +94,7 @@ def verified(
         measured = measure_linked(engine, written, policy, upto=known_rows_to_measure(policy, rows))
         if shortfalls := [*shortfalls_of_linked(measured, policy), *other_counts(measured, rows)]:
             raise VerificationError(WITHDRAWN, shortfalls)
-    report = report_of(encoded, choice, rows, measured, target, stages)
+    report = report_of(engine, encoded, choice, rows, measured, target, stages)
     promise = linked_guarantee(policy)
     target.add_record(record_of(encoded, report))
     stages.begin("publish")
@@ -138,6 +139,7 @@ def other_counts(measured: LinkedMeasurement, rows: Mapping[str, LinkedRowCounts
 
 # More than six parameters: the figures of a run.
 def report_of(
+    engine: Engine,
     encoded: EncodedLinked,
     choice: LinkedChoice,
     rows: Mapping[str, LinkedRowCounts],
@@ -150,7 +152,9 @@ def report_of(
         sources={name: table.description for name, table in bound.tables.items()},
         into=target.name,
         method=bound.policy.method,
-        models=tuple(map(str, bound.policy.privacy)),
+        models=models_of_linked(measured, bound.policy),
+        known_rows=None if bound.policy.known_rows is None else bound.policy.known_rows.m,
+        persons_without_rows=persons_without_rows(engine, encoded),
         tables=dict(rows),
         node=lattice.named(choice.counts.levels),
         heights=lattice.named(lattice.heights),
@@ -167,6 +171,8 @@ def report_of(
         lower_bound=outcome.lower_bound,
         gap=proven_gap(outcome.loss, outcome.lower_bound),
         measured=measured,
+        hidden=hidden_labels(engine, encoded, choice),
+        intervals=intervals(engine, encoded),
         domains={name: domain for table in bound.tables.values() for name, domain in table.path.domains.items()},
         notes=tuple(note for table in bound.tables.values() for note in table.path.label_notes) + tuple(target.notes),
         seconds=dict(stages.seconds),

@@ -7,8 +7,11 @@ from collections.abc import Iterator, Mapping
 from sqlanon.binding.linked import linked_taxonomies, spelled_like_sources
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
+from sqlanon.model.known_rows import KnownRows
 from sqlanon.model.names import counted
-from sqlanon.model.policy.linked_policy import LinkedPolicy
+from sqlanon.model.policy.linked_policy import LinkedModel, LinkedPolicy
+from sqlanon.model.privacy import AlphaKAnonymity, KAnonymity
+from sqlanon.model.release import ModelResult
 from sqlanon.model.release.linked import (
     ALL_ROWS,
     BrokenKeys,
@@ -116,6 +119,39 @@ def _unprotected(found: LinkedMeasurement, policy: LinkedPolicy) -> Iterator[str
         for number, patterns in found.known.items():
             if number <= model.m:
                 yield from _left_with(known_in_words(number), patterns, policy.k)
+
+
+def models_of_linked(measurement: LinkedMeasurement, policy: LinkedPolicy) -> tuple[ModelResult, ...]:
+    """Return the attained value of each bound of a policy's models."""
+    return tuple(result for model in policy.privacy for result in _results(measurement, model))
+
+
+def _results(found: LinkedMeasurement, model: LinkedModel) -> Iterator[ModelResult]:
+    name = str(model)
+    if isinstance(model, KnownRows):
+        persons = min((each.k for number, each in found.known.items() if number <= model.m), default=None)
+        yield _result(name, "known_rows", None, ">=", model.k, persons)
+        return
+    if isinstance(model, KAnonymity | AlphaKAnonymity):
+        yield _result(name, "trees", None, ">=", model.k, None if found.trees is None else found.trees.k)
+    if isinstance(model, AlphaKAnonymity):
+        yield _result(name, "largest_share", model.column, "<=", float(model.alpha), found.shares.get(model.column))
+
+
+# More than six parameters: the fields of a result.
+def _result(
+    model: str, measure: str, column: str | None, comparison: str, required: float, attained: float | None
+) -> ModelResult:
+    is_met = None if attained is None else attained >= required if comparison == ">=" else attained <= required
+    return ModelResult(
+        model=model,
+        measure=measure,
+        column=column,
+        comparison=comparison,
+        required=required,
+        attained=attained,
+        met=is_met,
+    )
 
 
 def _left_with(known: str, persons: KnownPatterns | PersonClasses, k: int) -> Iterator[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from pydantic import Field
 
 from sqlanon.model.release.measurement import Result
-from sqlanon.report.document import Part, Table, count, facts, notes, percent
+from sqlanon.report.document import Part, Table, Text, count, facts, notes, percent, strong
 
 
 class PersonClasses(Result):
@@ -95,19 +95,25 @@ class LinkedMeasurement(Result):
         yield facts((f"rows of {name}", count(rows)) for name, rows in self.rows.items())
         yield self.knowledge()
 
-    def knowledge(self) -> Table:
-        """Show how many persons each kind of knowledge leaves."""
-        rows = [
-            (known_in_words(number), count(found.k), self._of_persons(found.persons_below))
-            for number, found in self.known.items()
+    def knowledge(self, promised: Collection[str] | None = None) -> Table:
+        """Show how many persons each kind of knowledge leaves, and what of it a release promises, if it is one."""
+        known: list[tuple[str, KnownPatterns | PersonClasses]] = [
+            (known_in_words(number), found) for number, found in self.known.items()
         ]
-        for words, classes in ((ALL_ROWS, self.trees), (ROW_COUNTS, self.counts)):
-            if classes is not None:
-                rows.append((words, count(classes.k), self._of_persons(classes.persons_below)))
-        return Table(("who knows", "finds at least", f"left with fewer than {self.k}"), rows, numbers=(1, 2))
+        known += [(words, found) for words, found in ((ALL_ROWS, self.trees), (ROW_COUNTS, self.counts)) if found]
+        rows = []
+        for words, found in known:
+            shares = (self._of_persons(found.persons_below), self._of_persons(found.unique_persons))
+            is_promised = promised is not None and words in promised
+            row: list[str | Text] = [strong(words) if is_promised else words, count(found.k), *shares]
+            if promised is not None:
+                row.append(Text("promised", "good") if is_promised else "not promised")
+            rows.append(row)
+        headings = ("who knows", "is left with at least", f"persons left with fewer than {self.k}", "persons alone", "")
+        return Table(headings[: 4 if promised is None else 5], rows, numbers=(1, 2, 3))
 
     def _of_persons(self, some: int) -> str:
-        return f"{count(some)} persons ({percent(some / self.persons if self.persons else None)})"
+        return f"{count(some)} ({percent(some / self.persons if self.persons else None)})"
 
 
 ALL_ROWS = "all rows of a person"

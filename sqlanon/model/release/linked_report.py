@@ -7,10 +7,21 @@ from typing import Any
 
 from pydantic import Field, PrivateAttr
 
-from sqlanon.model.release.linked import LinkedMeasurement
-from sqlanon.model.release.measurement import PartialResult, Result
-from sqlanon.model.release.reports import Guarantee
-from sqlanon.report.document import Part, Table, count, facts, figure, notes, percent
+from sqlanon.model.release.linked import ALL_ROWS, ROW_COUNTS, LinkedMeasurement, known_in_words
+from sqlanon.model.release.measurement import ModelResult, PartialResult, Result, models_table
+from sqlanon.model.release.reports import Guarantee, levels_table
+from sqlanon.report.document import (
+    Part,
+    Section,
+    Table,
+    count,
+    facts,
+    figure,
+    notes,
+    paragraph,
+    percent,
+    short_percent,
+)
 
 
 class LinkedRowCounts(Result):
@@ -38,13 +49,33 @@ class LinkedRowCounts(Result):
         return self.source, self.released, self.suppressed, self.hidden
 
 
+class HiddenLabel(Result):
+    """A label of a column, and how many of the rows with it that released persons have are left out."""
+
+    label: str | None
+    hidden_rows: int
+    row_count: int
+
+
+class SingledOut(Result):
+    """Persons, and those of them whom something singles out."""
+
+    persons: int
+    unique_persons: int
+
+
+CUSTODIAN_FIELDS = frozenset({"sources", "into", "hidden", "intervals", "persons_without_rows", "seconds"})
+"""The fields of a report that don't travel with a release: the place of the run, and facts about its sources."""
+
+
 class LinkedReport(PartialResult):
     """The numbers of a run over linked tables, without any cell value.
 
     Attributes:
         sources, into: in words; sources by table.
         method: the name of the method.
-        models: the models of privacy, in words.
+        models: every privacy model, measured on the written tables.
+        known_rows: how many rows of a person others may know, by the policy; None for all of them.
         tables: counts of rows by table.
         persons_without_rows: source persons with no row in any other table.
         node, heights: the level of each quasi-identifier, such as ``"visits.day"``, and the height of its taxonomy.
@@ -53,6 +84,9 @@ class LinkedReport(PartialResult):
         loss, losses: the loss that was minimized, and that of each table before its weight.
         lattice_nodes, checked_nodes, proven_optimal, lower_bound, gap: as in :class:`Report`.
         measured: what the written tables show of persons.
+        hidden: by column, the labels that released persons lost most often, only for the custodian.
+        intervals: by column of dates, the persons of the source with three rows or more, and those who are alone by the
+            days between them, only for the custodian.
         domains: whether each taxonomy's domain was declared, stated by a file or observed.
         notes: remarks for readers.
         seconds: wall time of each stage.
@@ -61,7 +95,8 @@ class LinkedReport(PartialResult):
     sources: dict[str, str]
     into: str
     method: str
-    models: tuple[str, ...]
+    models: tuple[ModelResult, ...]
+    known_rows: int | None = None
     tables: dict[str, LinkedRowCounts]
     persons_without_rows: int | None = None
     node: dict[str, int]
@@ -76,6 +111,8 @@ class LinkedReport(PartialResult):
     lower_bound: float | None = None
     gap: float | None = None
     measured: LinkedMeasurement
+    hidden: dict[str, tuple[HiddenLabel, ...]] = Field(default_factory=dict)
+    intervals: dict[str, SingledOut] = Field(default_factory=dict)
     domains: dict[str, str]
     notes: tuple[str, ...] = ()
     seconds: dict[str, float]
@@ -85,21 +122,96 @@ class LinkedReport(PartialResult):
         return f"Release {self.into}"
 
     def parts(self) -> Iterator[Part]:
-        yield facts([("loss", figure(self.loss)), ("models", ", ".join(self.models))])
-        yield Table(
-            ("table", "source", "released", "suppressed", "hidden", "of its loss"),
-            [
-                (
-                    name,
-                    *map(count, (rows.source, rows.released, rows.suppressed, rows.hidden)),
-                    percent(self.losses[name]),
-                )
-                for name, rows in self.tables.items()
-            ],
-            numbers=(1, 2, 3, 4, 5),
-        )
-        yield self.measured.knowledge()
+        yield paragraph(self.search_in_words)
+        yield models_table(self.models)
+        yield Section("Tables", (*self._tables(),))
+        yield Section("What somebody may know", (self.measured.knowledge(self.promised),), KNOWLEDGE)
+        if self.hidden:
+            yield Section("What was hidden", (self._hidden(),), FEW_PERSONS.format(self.measured.k), "custodian")
+        yield Section("Levels and losses", (*self._levels(),))
+        yield from notes("Decide yourself", self.warnings)
         yield from notes("Notes", self.notes)
+
+    @property
+    def search_in_words(self) -> str:
+        """The loss and its proof in a sentence."""
+        checked = f"{count(self.checked_nodes)} of {count(self.lattice_nodes)} nodes"
+        if self.proven_optimal:
+            return f"Least loss ({figure(self.loss)}), proven by checking {checked}."
+        gap = "" if self.gap is None else f"; at most {figure(self.gap)} more than the least"
+        return f"Not proven optimal: loss {figure(self.loss)}, found by checking {checked}{gap}."
+
+    @property
+    def promised(self) -> tuple[str, ...]:
+        """What somebody may know, by the promise of the release; whoever knows all rows knows any of them."""
+        if self.known_rows is None:
+            return (*map(known_in_words, self.measured.known), ALL_ROWS, ROW_COUNTS)
+        return tuple(known_in_words(number) for number in range(self.known_rows + 1))
+
+    def _tables(self) -> Iterator[Part]:
+        rows = [
+            (
+                name,
+                *map(count, (rows.source, rows.orphans, rows.cut, rows.suppressed, rows.hidden, rows.released)),
+                short_percent(self.limits[name]),
+            )
+            for name, rows in self.tables.items()
+        ]
+        yield Table(TABLE_HEADINGS, rows, numbers=range(1, len(TABLE_HEADINGS)))
+        if self.persons_without_rows is not None:
+            yield facts([("persons of the source without rows", count(self.persons_without_rows))])
+
+    def _hidden(self) -> Table:
+        rows = [
+            (column, "–" if each.label is None else each.label, count(each.hidden_rows), count(each.row_count))
+            for column, labels in self.hidden.items()
+            for each in labels
+        ]
+        return Table(("column", "label", "rows left out", "of"), rows, numbers=(2, 3))
+
+    def _levels(self) -> Iterator[Part]:
+        if self.rungs:
+            several = {name: tuple(rungs[0]) for name, rungs in self.rungs.items()}
+            yield facts((", ".join(columns), f"{len(self.rungs[name])} levels") for name, columns in several.items())
+        named = {column for rungs in self.rungs.values() for column in rungs[0]}
+        yield levels_table({name: level for name, level in self.node.items() if name not in named}, self.heights)
+        losses = [(name, percent(loss)) for name, loss in self.losses.items()]
+        yield Table(("table", "of its detail is lost"), losses, numbers=(1,))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the promise leaves open, by what was measured."""
+        return tuple(self._warnings())
+
+    def _warnings(self) -> Iterator[str]:
+        for column, found in self.intervals.items():
+            yield (
+                f'"{column}": of {count(found.persons)} persons with three rows or more '
+                f"{percent(found.unique_persons / found.persons)} are alone by the days between them; shifting all "
+                "dates of a person would protect nobody, and labels finer than these days single persons out"
+            )
+        counts = self.measured.counts
+        if self.known_rows is not None and counts is not None and counts.unique_persons:
+            yield f"the number of rows is not protected: {count(counts.unique_persons)} persons are alone by it"
+
+    def public(self) -> LinkedReport:
+        """Return the report without what is only for the custodian."""
+        own = {name: getattr(self, name) for name in type(self).model_fields if name not in CUSTODIAN_FIELDS}
+        return LinkedReport(sources={}, into="", seconds={}, **own)
+
+
+TABLE_HEADINGS = (
+    "table",
+    "source",
+    "belong to nobody",
+    "above the cap",
+    "left out with their person",
+    "hidden",
+    "released",
+    "may be left out",
+)
+KNOWLEDGE = "How many released persons fit, at least, what somebody knows of one of them."
+FEW_PERSONS = "The labels that released persons lost most often; those of fewer than {} persons are not shown."
 
 
 class LinkedRelease(PartialResult):

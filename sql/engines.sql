@@ -136,6 +136,14 @@ SELECT
 FROM duckdb_constraints()
 WHERE database_name = $1 AND schema_name = $2 AND table_name = $3;
 
+-- name: foreign_keys
+-- the columns of a schema that are declared to have the keys of another table, one column each
+-- $1 'a'
+-- $2 'b'
+SELECT table_name, constraint_column_names[1] AS column_name, referenced_table, referenced_column_names[1] AS row_key
+FROM duckdb_constraints()
+WHERE database_name = $1 AND schema_name = $2 AND constraint_type = 'FOREIGN KEY' AND len(constraint_column_names) = 1;
+
 -- name: column_comments
 -- the comments on the columns of a table or view
 -- $1 'a'

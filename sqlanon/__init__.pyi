@@ -88,6 +88,7 @@ from sqlanon.suggestion.policy_edits import ColumnRole as ColumnRole
 from sqlanon.suggestion.policy_versions import OutdatedPolicyError as OutdatedPolicyError
 from sqlanon.suggestion.policy_versions import PolicyVersion as PolicyVersion
 from sqlanon.suggestion.policy_versions import PolicyVersions as PolicyVersions
+from sqlanon.suggestion.linked_suggestion import LinkedSuggestion as LinkedSuggestion
 from sqlanon.suggestion.suggestion import Suggestion as Suggestion
 from sqlanon.model.release import (
     Findings as Findings,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sqlanon.model.prepared_tables import Flattened, Generalized
     from sqlanon.model.release.profiles import SourceProfile
     from sqlanon.model.release.sample_risk import SampleRisk
+    from sqlanon.suggestion.linked_suggestion import LinkedSuggestion
     from sqlanon.suggestion.suggestion import Profile, Suggestion
 
 
@@ -63,6 +64,42 @@ class Preparations(Part):
 
         asked = SuggestionRequest(profile, k, codebook, clean, partial(tried, self._engine))
         return suggest(self._engine, self._opened.resolve, source, asked, Stages(self._opened.callback(progress)))
+
+    @exclusive
+    def suggest_linked(
+        self,
+        sources: Mapping[str, Source | None] | Sequence[str] | None = None,
+        *,
+        k: int | None = None,
+        profile: Profile = "research",
+        progress: Progress = silent,
+    ) -> LinkedSuggestion:
+        """Suggest a policy for linked tables: how they hang together, roles of columns with reasons, and taxonomies.
+
+        Declared foreign keys and columns that have the keys of other tables link them. The table of persons is the one
+        whose name says so, or from which most tables hang. ``write("policy.toml")`` writes the policy.
+
+        Args:
+            sources: the tables by name, or their names; by default all of the warehouse.
+            k: how many persons look alike at least, as in :meth:`suggest`.
+            profile: who gets the data, as in :meth:`suggest`.
+            progress: as in :meth:`suggest`, in the stage ``suggest``.
+
+        Raises:
+            PolicyError: no table has the keys of another one, or rows are not in the database.
+            EngineError: a source does not exist, or cannot be read.
+        """
+        from sqlanon.methods.stages import Stages
+        from sqlanon.run.pipeline import tried
+        from sqlanon.suggestion.suggest import SuggestionRequest
+        from sqlanon.suggestion.suggest_linked import suggest_linked
+
+        names = [found.table.name for found in self._engine.own_tables()] if sources is None else sources
+        given = names if isinstance(names, Mapping) else dict.fromkeys(names)
+        read = {name: self._opened.resolve(name if source is None else source) for name, source in given.items()}
+        asked = SuggestionRequest(profile, k, None, False, partial(tried, self._engine))
+        declared = [*self._engine.foreign_keys()]
+        return suggest_linked(self._engine, read, declared, asked, Stages(self._opened.callback(progress)))
 
     @exclusive
     def columns(self, source: Source) -> dict[str, str]:

@@ -172,7 +172,7 @@ def read_tables(
         roles = policy.tables[name]
         parent = None if roles.parent is None else made[roles.parent][0]
         keys = {qualified(name, key) for key in roles.keys}
-        identifiers = {qualified(name, each) for each in roles.identifiers}
+        identifiers = {qualified(name, each) for each in roles.identifiers if each not in roles.label_columns}
         kept = (found.name for found in views[name].columns if found.name not in keys | identifiers)
         rows = LinkedRows(name, place, tuple(kept), parent)
         row_key, key = (None if each is None else qualified(name, each) for each in (roles.row_key, roles.key))
@@ -244,7 +244,7 @@ def linked_taxonomies(
     stored = engine.taxonomy
     with apart(engine, ()):
         for name in policy.ordered:
-            carried = {qualified(name, column): rule for column, rule in policy.tables[name].taxonomies.items()}
+            carried = policy.tables[name].qualified("taxonomies", name)
             wanted = carried if attributes is None else carried.keys() & attributes
             load_made(
                 engine, sources[name], made_by_policy({each: carried[each] for each in carried if each in wanted})

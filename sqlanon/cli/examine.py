@@ -15,6 +15,7 @@ from sqlanon.api.session import Session
 from sqlanon.cli import options as opt
 from sqlanon.cli.command import command, loading_options, reading, writing
 from sqlanon.cli.interrupt import keeping
+from sqlanon.cli.linked_init import Sources, init_linked, linked_sources
 from sqlanon.cli.options import Spelled
 from sqlanon.cli.output import ExitCode, progress, put, say, show, write, write_event, write_file, write_json
 from sqlanon.methods.stages import never
@@ -33,6 +34,7 @@ TIME_LIMIT = 60  # seconds proposed for the search of a large lattice
 
 @command(Session.suggest, k=Spelled("K", min=2))
 def init(
+    source: Sources = None,
     database: opt.OptionalDatabase = None,
     out: Annotated[Path, Option(metavar="FILE.toml", help="Where the policy is written.")] = Path("policy.toml"),
     clean: Annotated[
@@ -47,7 +49,7 @@ def init(
     as_events: opt.Events = False,
     **given: Any,
 ) -> None:
-    """Suggest a policy for a table: roles of its columns, taxonomies, and what they give away.
+    """Suggest a policy for a table, or linked tables: roles of columns, taxonomies, and what they give away.
 
     Every role is a guess with its reason. A column without evidence is dropped until you decide. Taxonomies that hold
     values are files beside the policy, which you alone may read.
@@ -57,23 +59,26 @@ def init(
     from sqlanon.model.names import counted
     from sqlanon.suggestion.suggest import PROFILES
 
-    source = given["source"]
     if given["profile"] not in PROFILES:
         raise BadParameter(f'"{given["profile"]}" is not one of {", ".join(PROFILES)}', param_hint="--profile")
     if clean is not None and clean.suffix != ".sql":
         raise BadParameter("the name of a query ends in .sql", param_hint="--clean")
+    if (tables := linked_sources(source, database)) is not None:
+        init_linked(tables, database, out, {**given, "clean": clean}, (replace, as_json, as_events))
+        return
+    [name] = source or []
     with progress(as_events=as_events, quiet=as_json) as observer, reading(database) as session:
-        found = session.suggest(clean=clean is not None, progress=observer, **given)
+        found = session.suggest(name, clean=clean is not None, progress=observer, **given)
     queries = {} if clean is None or found.query is None else {clean: found.query}
     files = found.write(out, replace=replace, beside=queries)
-    commands = _next_commands(found, source, database, out, read=str(clean) if queries else source)
+    commands = _next_commands(found, name, database, out, read=str(clean) if queries else name)
     if as_json:
         write_json({**found.model_dump(mode="json"), "files": [str(file) for file in files], "next": commands})
         return
     show(found.document())
     beside = f" and {counted(len(files) - 1, 'file')} beside it" if files[1:] else ""
     say(f"Wrote {out}{beside}.")
-    _say_what_is_cleaned(found, source, clean)
+    _say_what_is_cleaned(found, name, clean)
     if found.undecided:
         say(f"{counted(len(found.undecided), 'column')} to decide: marked with a ? there, and dropped until then.")
     say("Next:" if commands else "It cannot run yet: see the notes.")

@@ -33,6 +33,7 @@ from sqlanon.suggestion.toml_text import toml_value
 
 SAFE_HARBOR: Profile = "hipaa-safe-harbor"
 SUPPRESSION_LIMIT = 0.05
+NO_QUASI_IDENTIFIER = "no column was taken for a quasi-identifier: a policy needs at least one, which you must name"
 MAX_SAMPLED_ROWS = 10_000  # maximum number of rows on which a suggested policy is tried
 MAX_QUASI_IDENTIFIERS = 10
 MAX_SHARE = 0.95  # maximum share of rows with one value in a sensitive column that diversity protects
@@ -83,6 +84,7 @@ class SuggestionRequest:
     descriptions: Mapping[str, str] = field(default_factory=dict)  # those of the codebook, by lower-case name
     can_be_queried: bool = False  # a query can name the source, unlike a frame
     csv: Proposed | None = None  # proposed settings with which the source is read
+    uses_stored: bool = True  # take the taxonomies that the warehouse stores
 
 
 def suggest(
@@ -120,7 +122,7 @@ def _suggested(engine: Engine, source: ResolvedSource, asked: SuggestionRequest,
         )
     with stages.watching(engine), engine.scratch():
         with stages.stage("suggest"), engine.transaction():
-            table = _Table(engine, source, asked)
+            table = ExaminedTable(engine, source, asked)
             suggestion = table.suggestion()
         if asked.cleans and suggestion.cleaning is not None:
             return suggestion  # without a trial, since another policy follows
@@ -128,7 +130,7 @@ def _suggested(engine: Engine, source: ResolvedSource, asked: SuggestionRequest,
             return table.with_trial(suggestion)
 
 
-class _Table:
+class ExaminedTable:
     def __init__(self, engine: Engine, source: ResolvedSource, asked: SuggestionRequest) -> None:
         self._engine, self._source, self._asked = engine, source, asked
         self._relation = source.relation
@@ -142,7 +144,7 @@ class _Table:
         written |= {**described_in(source.files), **asked.descriptions}
         found = evidence_of(engine, self._relation, columns)
         described = [replace(each, description=written.get(each.name.lower(), "")) for each in found]
-        self._evidence = {each.name: each for each in described}
+        self.evidence = {each.name: each for each in described}
         self._rows = found[0].rows if found else 0
         self._numbers: dict[str, str] = {}
 
@@ -151,13 +153,14 @@ class _Table:
         decisions = self._decisions()
         wanted = [name for name, decision in decisions.items() if decision.role == "quasi-identifier"]
         # A policy's taxonomies replace stored ones of earlier policies.
-        stored = {name: shape for name, shape in shapes(self._engine, wanted).items() if not shape.is_of_policy}
+        known = shapes(self._engine, wanted) if self._asked.uses_stored else {}
+        stored = {name: shape for name, shape in known.items() if not shape.is_of_policy}
         fine = self._taxonomies(decisions, wanted, stored)
         made = coarsened(fine)
-        measured = measured_sets(self._engine, self._relation, [self._evidence[name] for name in wanted])
+        measured = measured_sets(self._engine, self._relation, [self.evidence[name] for name in wanted])
         has_commas = self._source.csv is None
-        mended = cleanings(self._engine, self._relation, self._evidence, decisions, has_commas=has_commas)
-        left_out = totals(self._engine, self._relation, self._evidence)
+        mended = cleanings(self._engine, self._relation, self.evidence, decisions, has_commas=has_commas)
+        left_out = totals(self._engine, self._relation, self.evidence)
         advice = [each.advice for each in (*mended, left_out) if each is not None]
         notes = [*self._notes(decisions, measured, fine, made), *advice]
         in_the_way = tuple(name for name in stored if made[name].rule)
@@ -218,22 +221,22 @@ class _Table:
         return self._asked.k or PROFILES[self._asked.profile].k
 
     def _decisions(self) -> Mapping[str, Decision]:
-        names = (*self._evidence,)
-        found = {name: roles.decided(each, names) for name, each in self._evidence.items()}
-        counts = self._pair_counts(roles.twin_candidates(self._evidence))
+        names = (*self.evidence,)
+        found = {name: roles.decided(each, names) for name, each in self.evidence.items()}
+        counts = self._pair_counts(roles.twin_candidates(self.evidence))
         # Two columns determine each other if they have as many pairs of values as values.
-        values = {name: each.values for name, each in self._evidence.items()}
+        values = {name: each.values for name, each in self.evidence.items()}
         twins = [(one, other) for (one, other), count in counts.items() if count == values[one] == values[other]]
-        found = roles.with_twins(found, [*twins, *roles.monotone_twins(self._engine, self._relation, self._evidence)])
+        found = roles.with_twins(found, [*twins, *roles.monotone_twins(self._engine, self._relation, self.evidence)])
         self._numbers = {
-            one: other for pair in twins for one, other in (pair, pair[::-1]) if self._evidence[other].is_number
+            one: other for pair in twins for one, other in (pair, pair[::-1]) if self.evidence[other].is_number
         }
         shown: Mapping[str, Sequence[str]] = {}
         if self._asked.profile == SAFE_HARBOR:
-            released = [self._evidence[name].column for name in found if found[name].role != "identifier"]
+            released = [self.evidence[name].column for name in found if found[name].role != "identifier"]
             shown = safe_harbor.shown_kinds(self._engine, self._relation, released)
         found = {
-            name: for_profile(self._asked.profile, self._evidence[name], found[name], shown.get(name, ()))
+            name: for_profile(self._asked.profile, self.evidence[name], found[name], shown.get(name, ()))
             for name in found
         }
         individuals = [name for name, decision in found.items() if decision.is_individual]
@@ -241,35 +244,35 @@ class _Table:
             found[name] = roles.undecided(found[name].reason)
         if individuals:
             return found
-        counts = self._pair_counts(roles.individual_candidates(self._evidence, found))
-        return roles.with_individual(counts, self._evidence, found)
+        counts = self._pair_counts(roles.individual_candidates(self.evidence, found))
+        return roles.with_individual(counts, self.evidence, found)
 
     def _pair_counts(self, pairs: Iterable[roles.Pair]) -> roles.Counts:
-        return roles.pair_counts(self._engine, self._relation, self._evidence, pairs)
+        return roles.pair_counts(self._engine, self._relation, self.evidence, pairs)
 
     def _taxonomies(
         self, decisions: Mapping[str, Decision], wanted: list[str], stored: Mapping[str, TaxonomyShape]
     ) -> dict[str, SuggestedTaxonomy]:
-        tails = self._tails([name for name in wanted if self._evidence[name].is_number and name not in stored])
+        tails = self._tails([name for name in wanted if self.evidence[name].is_number and name not in stored])
         found = {
             name: self._safe_harbor_taxonomy(name, decisions[name].kind)
             or (taxonomies.stored(stored[name].height - 1) if name in stored else None)
-            or taxonomies.suggested(self._evidence[name], decisions[name].kind, tails.get(name))
+            or taxonomies.suggested(self.evidence[name], decisions[name].kind, tails.get(name))
             for name in wanted
         }
         texts = [
             name
             for name, each in found.items()
-            if each.rule.get("kind") == "flat" and self._evidence[name].values > taxonomies.FEW_TEXTS
+            if each.rule.get("kind") == "flat" and self.evidence[name].values > taxonomies.FEW_TEXTS
         ]
-        others = [name for name in wanted if self._evidence[name].column.traits.is_text]
-        counts = self._pair_counts(roles.coarser_candidates(self._evidence, texts, others))
+        others = [name for name in wanted if self.evidence[name].column.traits.is_text]
+        counts = self._pair_counts(roles.coarser_candidates(self.evidence, texts, others))
 
         def within(pair: roles.Pair) -> bool:
-            return self._pair_counts([pair])[pair] == self._evidence[pair[0]].values
+            return self._pair_counts([pair])[pair] == self.evidence[pair[0]].values
 
         for name in texts:
-            coarser = roles.coarser_columns(name, counts, self._evidence, within)
+            coarser = roles.coarser_columns(name, counts, self.evidence, within)
             found[name] = taxonomies.of_levels("columns", "columns", coarser) if coarser else self._of_texts(name)
         return found
 
@@ -277,7 +280,7 @@ class _Table:
         if self._asked.profile != SAFE_HARBOR:
             return None
         values = [value for value, _ in self._values(name)] if kind == "zip" else []
-        return safe_harbor.taxonomy_of(self._evidence[name], kind, values)
+        return safe_harbor.taxonomy_of(self.evidence[name], kind, values)
 
     def _values(self, name: str) -> list[tuple[str, bool]]:
         """Fetch the values of a column as its taxonomy has them, and whether each is frequent."""
@@ -287,21 +290,21 @@ class _Table:
     def _tails(self, numbers: list[str]) -> dict[str, tuple[float, float]]:
         if not numbers:
             return {}
-        asked = queries.tails(self._relation, [self._evidence[name].column for name in numbers])
+        asked = queries.tails(self._relation, [self.evidence[name].column for name in numbers])
         rows = self._engine.fetch(asked, "where tails begin")
         return {numbers[row["place"]]: (row["low"], row["high"]) for row in rows}
 
     def _of_texts(self, name: str) -> SuggestedTaxonomy:
-        if self._evidence[name].has_empty:
+        if self.evidence[name].has_empty:
             return taxonomies.flat("a file of groups cannot name its empty texts: make them missing")
         if name in self._numbers:
-            numbers = self._evidence[self._numbers[name]].column
+            numbers = self.evidence[self._numbers[name]].column
             ordered = queries.ordered_values(self._relation, name, numbers)
             return taxonomies.of_ordered([row["value"] for row in self._engine.fetch(ordered, "an order", "cell")])
         return taxonomies.of_texts(self._values(name))
 
     def _column(self, name: str, decision: Decision, made: Mapping[str, SuggestedTaxonomy]) -> SuggestedColumn:
-        found = self._evidence[name]
+        found = self.evidence[name]
         return SuggestedColumn(
             name=name,
             role=decision.role,
@@ -321,7 +324,7 @@ class _Table:
         made: Mapping[str, SuggestedTaxonomy],
     ) -> Iterator[str]:
         if not measured.together:
-            yield "no column was taken for a quasi-identifier: a policy needs at least one, which you must name"
+            yield NO_QUASI_IDENTIFIER
         if 0 < self._rows < self._k:
             yield f"fewer than {self._k} rows: no release has classes of {self._k}"
         if not self._rows:
@@ -339,13 +342,13 @@ class _Table:
         for name, decision in decisions.items():
             if decision.kind == "weight":
                 yield f'"{name}" is dropped: `row_weight` counts a survey weight in losses'
-            if decision.role == "sensitive" and self._evidence[name].is_unique:
+            if decision.role == "sensitive" and self.evidence[name].is_unique:
                 yield f'"{name}" stays as it is and is nearly unique: drop it, or round its values'
         if (proposed := self._asked.csv) is not None:
             yield from proposed.notes
             for setting, reason in proposed.reasons.items():
                 yield f"[csv] {setting} = {toml_value(getattr(proposed.settings, setting))}: {reason}"
-        names = [name for name, found in self._evidence.items() if found.shape == "decimal_comma"]
+        names = [name for name, found in self.evidence.items() if found.shape == "decimal_comma"]
         if names and self._source.csv is not None:
             yield (
                 f"{listed(names)} {'has' if len(names) == 1 else 'have'} numbers with a decimal comma, read as texts; "
@@ -364,11 +367,11 @@ class _Table:
             "suppression_limit": (SUPPRESSION_LIMIT, "5 % of the rows may be left out")
         }
         if self._asked.profile == SAFE_HARBOR:
-            settings |= safe_harbor.settings_of({name: (self._evidence[name], decisions[name]) for name in decisions})
+            settings |= safe_harbor.settings_of({name: (self.evidence[name], decisions[name]) for name in decisions})
         for name, decision in decisions.items():
             if decision.is_individual:
                 settings["individual"] = (name, "classes count persons in place of rows")
-        sensitive = [self._evidence[name] for name in columns.get("sensitive", ())]
+        sensitive = [self.evidence[name] for name in columns.get("sensitive", ())]
         # Diversity models protect the first columns in which most classes can be diverse.
         protected = [each for each in sensitive if each.values > 1 and each.largest <= MAX_SHARE * each.rows]
         diversity = [

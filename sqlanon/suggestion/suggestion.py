@@ -51,23 +51,23 @@ def file_of(draft: Draft, path: Path) -> PolicyFile:
             files[name] = next(file for file in names_of_files(path.stem, name) if file not in files.values())
     lines = [*(toml_comment(sentence) for sentence in draft.heading), ""]
     for role in ROLES:
-        lines += _list(LIST_OF_ROLE[role], draft.columns.get(LIST_OF_ROLE[role], {}))
-    lines += (_line(name, value, why) for name, (value, why) in draft.settings.items())
+        lines += list_lines(LIST_OF_ROLE[role], draft.columns.get(LIST_OF_ROLE[role], {}))
+    lines += (line_of(name, value, why) for name, (value, why) in draft.settings.items())
     mark = "# " if draft.method == "full-domain" else ""
-    lines.append(mark + _line("method", "local-recoding", draft.compared))
+    lines.append(mark + line_of("method", "local-recoding", draft.compared))
     for model in draft.privacy:
-        lines += ["", "[[privacy]]", *(_line(name, value) for name, value in model.items())]
-    lines += ["", "[quality]", _line("model", "lm")]
+        lines += ["", "[[privacy]]", *(line_of(name, value) for name, value in model.items())]
+    lines += ["", "[quality]", line_of("model", "lm")]
     if draft.csv:
-        lines += ["", "[csv]", *(_line(name, value) for name, value in draft.csv.items())]
+        lines += ["", "[csv]", *(line_of(name, value) for name, value in draft.csv.items())]
     if draft.taxonomies:
         lines += ["", "[taxonomies]"]
-    lines += (_line(name, files.get(name, taxonomy.rule), taxonomy.hint) for name, taxonomy in draft.taxonomies.items())
+    lines += (line_of(name, files.get(name, each.rule), each.hint) for name, each in draft.taxonomies.items())
     labels = {file: labels_text(draft.taxonomies[name].labels) for name, file in files.items()}
     return PolicyFile("\n".join(lines) + "\n", labels, path)
 
 
-def _list(name: str, columns: Mapping[str, str]) -> Iterator[str]:
+def list_lines(name: str, columns: Mapping[str, str]) -> Iterator[str]:
     if not columns:
         yield f"{name} = []"
         return
@@ -79,7 +79,7 @@ def _list(name: str, columns: Mapping[str, str]) -> Iterator[str]:
     yield "]"
 
 
-def _line(name: str, value: Any, comment: str = "") -> str:
+def line_of(name: str, value: Any, comment: str = "") -> str:
     return f"{toml_key(name)} = {toml_value(value)}" + (f"  {toml_comment(comment)}" if comment else "")
 
 

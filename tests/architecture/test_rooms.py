@@ -25,7 +25,8 @@ FRONTS = {
     "run": "contract demo earlier explain exploration explorer lattice_table linked linked_reports pipeline "
     "preparations recorded release_reports row_samples reported_release",
     "search": "__init__ arrays boxes",
-    "suggestion": "column_profiles safe_harbor suggest suggested_taxonomies suggestion",
+    "suggestion": "column_profiles linked_suggestion safe_harbor suggest suggest_linked suggested_taxonomies "
+    "suggestion",
     "verification": "found_linked found_release linked measure sample_risks verify",
 }
 

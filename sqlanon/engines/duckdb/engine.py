@@ -84,6 +84,17 @@ class Engine(Writer):
         """List the tables and views of a schema by name."""
         return catalog.relations_in(self.rows, schema)
 
+    def own_tables(self) -> list[Stored]:
+        """List the tables, without views, of the schema that names without a qualifier are looked up in."""
+        database, schema = catalog.current_place(self.rows)
+        place = exp.Table(db=exp.to_identifier(schema), catalog=exp.to_identifier(database))
+        return [found for found in self.relations_in(place) if not found.is_view]
+
+    def foreign_keys(self) -> list[tuple[str, str, str, str]]:
+        """List the declared links of these tables: table, column, the table that has its keys, and their column."""
+        found = self.rows(query_text("engines", "foreign_keys"), catalog.current_place(self.rows))
+        return [(table, column, above, row_key) for table, column, above, row_key in found]
+
     def make_schema(self, schema: exp.Table) -> None:
         """Make a schema unless it is there."""
         try:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from sqlanon.model.names import spelled_like
 from sqlanon.model.policy.fields import OTHERS, NumberAsWritten, Unknown, action_for
 from sqlanon.model.policy.linked_checks import REFUSED_SETTINGS, ROLES
 from sqlanon.model.policy_value import PolicyValue, Share, respelled
@@ -84,6 +85,12 @@ class TableRoles(PolicyValue):
         """All columns with a role."""
         named = (*self.keys, *self.identifiers, *self.quasi_identifiers, *self.sensitive, *self.insensitive)
         return tuple(dict.fromkeys(named))
+
+    @property
+    def label_columns(self) -> frozenset[str]:
+        """The columns with labels of others, by their taxonomies: they are read even if they are dropped."""
+        rules = (rule for rule in self.taxonomies.values() if isinstance(rule, Columns))
+        return frozenset(spelled_like(name, self.columns) for rule in rules for name in rule.columns)
 
     def qualified(self, field: str, table: str) -> dict[str, Any]:
         """Return a field by column, with the name of the table in all columns."""

@@ -1,0 +1,71 @@
+"""``sqlanon init`` for linked tables: which tables it is given, and what it writes and says."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from typer import Argument, BadParameter
+
+from sqlanon.cli.command import reading
+from sqlanon.cli.output import progress, say, show, write_json
+from sqlanon.model.names import counted
+
+Sources = Annotated[
+    list[str] | None,
+    Argument(
+        metavar="[SOURCE|TABLE=SOURCE...]",
+        help="A table or view, the path, glob or folder of Parquet or CSV files, or a SELECT query. For linked tables "
+        "the names of several, or TABLE=SOURCE for each; nothing for all tables of --db.",
+    ),
+]
+
+
+def linked_sources(given: Sequence[str] | None, database: Path | None) -> dict[str, str | None] | None:
+    """Return the sources of linked tables by name, none for all tables of the database; None for one source."""
+    if not given:
+        if database is None:
+            raise BadParameter("it is missing: name a source, or with --db several tables or none", param_hint="SOURCE")
+        return {}
+    if len(given) == 1:
+        return None
+    pairs = (text.partition("=") if not Path(text).exists() else (text, "", "") for text in given)
+    found = {name: source or None for name, _, source in pairs}
+    if len(found) < len(given):
+        raise BadParameter("a table is named twice", param_hint="SOURCE")
+    return found
+
+
+def init_linked(
+    sources: Mapping[str, str | None],
+    database: Path | None,
+    out: Path,
+    given: Mapping[str, Any],
+    how: tuple[bool, bool, bool],
+) -> None:
+    """Suggest and write a policy; ``how`` is whether to replace it, to print JSON, and to print events."""
+    replace, as_json, as_events = how
+    if beside := {"clean", "codebook"} & {name for name, value in given.items() if value is not None}:
+        raise BadParameter(f"--{min(beside)} is for one table", param_hint="SOURCE")
+    options = {name: value for name, value in given.items() if name in ("k", "profile")}
+    observed = progress(as_events=as_events, quiet=as_json)
+    with observed as observer, reading(database) as session:
+        found = session.suggest_linked(sources or None, progress=observer, **options)
+    files = found.write(out, replace=replace)
+    named = [name if source is None else f"{name}={source}" for name, source in sources.items() if source is not None]
+    where = [] if database is None else ["--db", str(database)]
+    run = ["sqlanon", "run", *named, *where, "--policy", str(out), "--into", f"released_k{found.k}/"]
+    commands = [shlex.join(run)] if found.runs else []
+    if as_json:
+        write_json({**found.model_dump(mode="json"), "files": [str(file) for file in files], "next": commands})
+        return
+    show(found.document())
+    beside_it = f" and {counted(len(files) - 1, 'file')} beside it" if files[1:] else ""
+    say(f"Wrote {out}{beside_it}.")
+    if found.undecided:
+        say(f"{counted(len(found.undecided), 'table or column')} to decide, marked with a ? there.")
+    say("Next:" if commands else "It cannot run yet: see the notes.")
+    for line in commands:
+        say(f"  {line}")

@@ -1,0 +1,230 @@
+"""Which tables of a database have rows of the same persons: columns with the keys of other tables, as a tree."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+
+from sqlglot import exp
+
+from sqlanon.engines.duckdb import Compute
+from sqlanon.queries.kit.named import Queries
+from sqlanon.suggestion.column_words import plain, word_of
+from sqlanon.suggestion.evidence import Evidence
+
+SQL = Queries("links")
+MAX_LEFT_OUT = 0.2  # maximum share of rows without a key of the other table
+SIEVE = 10_000  # values that are looked up first
+MAX_LOOKED_UP = 400  # maximum number of pairs of a column and a key that are looked up
+SHARE_OF_USED_KEYS = 0.5  # minimum share of keys that rows must use where no name says what they are
+
+OWN_KEYS = ("", "id", "key", "code", "nr", "no", "number", "num", "uid", "guid", "pk", "rowid", "name", "index")
+"""Names of keys that say nothing of their table, and what follows the name of a table in those of its keys."""
+PERSONS = ("people", "persons")  # tables of persons; others have a word for the id of a person
+
+
+@dataclass(frozen=True)
+class Table:
+    """One of several tables, with the evidence on its columns."""
+
+    name: str
+    relation: exp.Expr
+    columns: Mapping[str, Evidence]
+
+    @property
+    def rows(self) -> int:
+        return max((each.rows for each in self.columns.values()), default=0)
+
+    @property
+    def row_keys(self) -> list[str]:
+        """The columns that are never missing, and different in all rows."""
+        return [name for name, each in self.columns.items() if each.values == each.rows > 0 and _can_be_key(each)]
+
+
+@dataclass(frozen=True)
+class Link:
+    """A column with the keys of another table.
+
+    Attributes:
+        exactness: how far its name says so: 2 if it is that of the key, 1 if it ends like it, 0 if not at all.
+        rows, null_rows, orphan_rows: its rows, those without a value, and those whose value is not a key.
+        used_keys, keys: the keys that it has, of all keys.
+    """
+
+    table: str
+    key: str
+    parent: str
+    row_key: str
+    exactness: int
+    is_declared: bool = False
+    rows: int = 0
+    null_rows: int = 0
+    orphan_rows: int = 0
+    used_keys: int = 0
+    keys: int = 0
+
+    @property
+    def left_out(self) -> int:
+        return self.null_rows + self.orphan_rows
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether a person has to decide."""
+        return not self.is_declared and (self.left_out > 0 or not self.exactness)
+
+    @property
+    def holds(self) -> bool:
+        is_included = self.rows > 0 and self.left_out <= MAX_LEFT_OUT * self.rows
+        is_meant = self.exactness > 0 or self.used_keys >= SHARE_OF_USED_KEYS * self.keys
+        return self.is_declared or (is_included and is_meant)
+
+    @property
+    def reason(self) -> str:
+        """Why the table hangs from its parent, in words that quote no value."""
+        used = f"which use {self.used_keys:,} of its {self.keys:,} keys"
+        if self.left_out:
+            found = f"{self.rows - self.left_out:,} of {self.rows:,} rows have a key of {self.parent}, {used}"
+        else:
+            found = f"all {self.rows:,} rows have a key of {self.parent}, {used}"
+        if self.is_declared:
+            return f"declared as a foreign key; {found}"
+        return found if self.exactness else f"{found}; by values alone, not by name"
+
+
+def found_links(engine: Compute, tables: Mapping[str, Table], declared: Iterable[Sequence[str]]) -> list[Link]:
+    """Look up which columns have keys of other tables: those that are declared, then those whose name says so."""
+    known = {(table, key, parent, row_key) for table, key, parent, row_key in declared}
+    candidates = sorted(_candidates(tables, known), key=lambda link: (not link.is_declared, -link.exactness))
+    looked_up = (_looked_up(engine, tables, link) for link in itertools.islice(candidates, MAX_LOOKED_UP))
+    return [link for link in looked_up if link.holds]
+
+
+def _candidates(tables: Mapping[str, Table], declared: set[tuple[str, str, str, str]]) -> Iterator[Link]:
+    for parent, table in itertools.permutations(tables.values(), 2):
+        for row_key, (key, found) in itertools.product(parent.row_keys, table.columns.items()):
+            place = table.name, key, parent.name, row_key
+            exactness = exactness_of(key, parent.name, row_key)
+            if place in declared or _may_link(found, parent.columns[row_key], exactness):
+                yield Link(*place, exactness, is_declared=place in declared, keys=parent.rows)
+
+
+def _may_link(found: Evidence, key: Evidence, exactness: int) -> bool:
+    """Return whether counts allow a link: serial numbers of two tables, or few codes, are none without a name."""
+    if not found.values or not _can_be_key(found) or found.column.traits.is_text != key.column.traits.is_text:
+        return False
+    repeats = found.values < found.filled
+    return exactness > 0 or (repeats and found.values >= SHARE_OF_USED_KEYS * key.values)
+
+
+def _can_be_key(found: Evidence) -> bool:
+    traits = found.column.traits
+    is_whole = traits.is_number and not (traits.is_fractional or traits.is_float)
+    return traits.is_text or is_whole or (traits.has_one_text and not (traits.is_number or traits.is_date))
+
+
+def exactness_of(key: str, parent: str, row_key: str) -> int:
+    """Return how far the name of a column says that it has the keys of a table; see :class:`Link`."""
+    own, known = _compact(key), _compact(row_key)
+    stems = {_compact(parent.rpartition(".")[2]), singular(parent)}
+    names = {known} - {*OWN_KEYS} | {stem + end for stem in stems for end in (*OWN_KEYS, known)}
+    names |= {f"id{stem}" for stem in stems}
+    if own in names:
+        return 2
+    return int(any(own.endswith(name) for name in names if len(name) > max(map(len, OWN_KEYS))))
+
+
+def _compact(name: str) -> str:
+    return re.sub(r"\W|_", "", plain(name).lower())
+
+
+def singular(table: str) -> str:
+    name = _compact(table.rpartition(".")[2])
+    return re.sub("ies$", "y", name) if name.endswith("ies") else re.sub("(?<=[^s])s$", "", name)
+
+
+def _looked_up(engine: Compute, tables: Mapping[str, Table], link: Link) -> Link:
+    """Count the rows of a column with a key: of some of its values first, and of all only if most of these are keys."""
+    table, parent = tables[link.table], tables[link.parent]
+    roles = SQL.given(source=table.relation, above=parent.relation, key=link.key, row_key=link.row_key)
+    for parts in dict.fromkeys((max(1, table.columns[link.key].values // SIEVE), 1)):
+        [counts] = engine.fetch(roles.query("linked_rows", parts=parts), f"rows with keys of {link.parent}")
+        if counts["orphan_rows"] > 2 * MAX_LEFT_OUT * counts["row_count"]:
+            break
+    return replace(link, rows=counts.pop("row_count"), **counts)
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The table of persons, and the links of the tables that hang from it, parents first."""
+
+    root: str
+    says_persons: bool  # by its name, or that of its key
+    row_keys: Mapping[str, str]
+    links: Mapping[str, Link]
+
+
+def tree_of(tables: Mapping[str, Table], links: Sequence[Link]) -> Tree | None:
+    """Choose the table of persons: the one whose name says so, or from which most tables hang; None without links."""
+    row_keys = _row_keys(links)
+    links = [link for link in links if link.row_key == row_keys[link.parent]]
+    if not links:
+        return None
+    reached = {name: _reached(name, links) for name in row_keys}
+    persons = {name: _is_of_persons(name, row_key) for name, row_key in row_keys.items()}
+    root = max(row_keys, key=lambda name: (persons[name], len(reached[name]), tables[name].rows))
+    return Tree(root, persons[root] > 0, row_keys, _deepest(reached[root], links))
+
+
+def _row_keys(links: Sequence[Link]) -> dict[str, str]:
+    """Choose the key of each table that has others: the one that most columns have, those of its name first."""
+    votes: dict[str, Counter[str]] = defaultdict(Counter)
+    for link in links:
+        votes[link.parent][link.row_key] += 1 + 10 * link.exactness + 1_000 * link.is_declared
+    return {parent: counts.most_common(1)[0][0] for parent, counts in votes.items()}
+
+
+def _is_of_persons(name: str, row_key: str) -> int:
+    """Return 2 if the name of a table is that of persons, 1 if only that of its key is, and 0 otherwise."""
+    stem = singular(name)
+    of_table, of_key = (word is not None and word.kind == "person" for word in map(word_of, (f"{stem}id", row_key)))
+    return 2 if stem in PERSONS or of_table else int(of_key)
+
+
+def _reached(root: str, links: Sequence[Link]) -> dict[str, Link]:
+    """Return the tables below a table, each with the best link to one that is nearest to it."""
+    found: dict[str, Link] = {}
+    level = {root}
+    while level:
+        below = [link for link in links if link.parent in level and link.table not in {root, *found}]
+        chosen: dict[str, Link] = {}
+        for link in sorted(below, key=attrgetter("is_doubtful", "left_out")):
+            chosen.setdefault(link.table, link)
+        found |= chosen
+        level = {*chosen}
+    return found
+
+
+def _deepest(found: Mapping[str, Link], links: Sequence[Link]) -> dict[str, Link]:
+    """Let tables hang from the deepest parent: a diagnosis with keys of its visit and its patient, from the visit."""
+    chosen = dict(found)
+    for _ in found:
+        for link in links:
+            now = chosen.get(link.table)
+            if now is None or link.parent not in chosen or link.key == now.key or link.is_doubtful > now.is_doubtful:
+                continue
+            above = path_of(link.parent, chosen)
+            if link.table not in above and len(above) > len(path_of(now.parent, chosen)):
+                chosen[link.table] = link
+    return dict(sorted(chosen.items(), key=lambda item: len(path_of(item[0], chosen))))
+
+
+def path_of(table: str, links: Mapping[str, Link]) -> list[str]:
+    """Return the tables from one up to that of persons."""
+    path = [table]
+    while path[-1] in links:
+        path.append(links[path[-1]].parent)
+    return path

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.linked.encoded import EncodedLinked
+from sqlanon.methods.linked.known_pairs import KnownPairsCounter
 from sqlanon.methods.linked.known_row import KnownRowCounter
 from sqlanon.methods.linked.mixed_levels import MixedLevels
 from sqlanon.methods.linked.node_counts import LinkedChoice, LinkedCounter, NodeCounts, choose_linked_node, loss_of
@@ -17,8 +18,8 @@ from sqlanon.search import SearchOutcome
 def counter_of(engine: Compute, encoded: EncodedLinked) -> LinkedCounter:
     """Return the counter of the policy's model of knowledge."""
     known = encoded.policy.known_rows
-    if known is not None and known.m == 1:
-        return KnownRowCounter(engine, encoded)
+    if known is not None:
+        return KnownRowCounter(engine, encoded) if known.m == 1 else KnownPairsCounter(engine, encoded)
     raise PolicyError("not supported")
 
 

@@ -50,17 +50,24 @@ class KnownRowCounter:
                 levels,
                 persons[place].class_count,
                 persons[place].kept_class_count,
-                {name: self._table_counts(name, summaries[place]) for name, summaries in found.items()},
+                {name: table_counts(self._encoded, name, summaries[place]) for name, summaries in found.items()},
             )
             for place, levels in enumerate(nodes)
         ]
 
-    def _table_counts(self, name: str, summary: NodeSummary) -> TableCounts:
-        counts = self._encoded.bound.tables[name].counts
-        loss = summary.combined_loss if summary.combined_loss is not None else summary.lm
-        if loss is not None and counts.cut:  # rows above the cap lose 1, too
-            loss += counts.cut / counts.linked * (1 - loss)
-        return TableCounts(summary.suppressed_rows, summary.certain_suppressed_rows, loss)
+
+def table_counts(encoded: EncodedLinked, name: str, summary: NodeSummary) -> TableCounts:
+    """Return what becomes of the rows of a table, by the summary of its path."""
+    loss = summary.combined_loss if summary.combined_loss is not None else summary.lm
+    if loss is not None:
+        loss = with_cut(encoded, name, loss)
+    return TableCounts(summary.suppressed_rows, summary.certain_suppressed_rows, loss)
+
+
+def with_cut(encoded: EncodedLinked, name: str, loss: float) -> float:
+    """Add the rows above the cap to the mean loss of the others: they lose 1, too."""
+    counts = encoded.bound.tables[name].counts
+    return loss + counts.cut / counts.linked * (1 - loss) if counts.cut else loss
 
 
 class PathCounter:

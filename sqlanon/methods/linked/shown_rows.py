@@ -7,7 +7,7 @@ so that nothing of the order of the source is left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -53,19 +53,32 @@ def kept_classes(table: BoundTable) -> Relation:
     return Relation(f"anon_kept_{table.rows.place}", "class")
 
 
-def show_kept_classes(engine: Compute, encoded: EncodedLinked, levels: Levels) -> None:
+def show_kept_classes(
+    engine: Compute, encoded: EncodedLinked, levels: Levels, names: Iterable[str] | None = None
+) -> None:
     """Show the rows of classes of at least k persons along the path of each table: one known row leaves k persons."""
-    for name, table in encoded.bound.tables.items():
-        recoding, kept = encoded.recoding(name, levels), kept_classes(table)
-        engine.run(Step(kept, recoding.coded_classes(summaries.kept_keys, "anon_kept"), "kept classes"))
-        query = labelled_rows(table, recoding, table.own)
-        classes = select([], called(kept.table, "anon_codes"))
-        classes = recoding.join_labels_to_codes(classes, "anon_codes")
-        if not classes.expressions:
-            classes = select([aliased(exp.true(), "anon_is_kept")], called(kept.table, "anon_codes"))
-        is_kept = [same(column(each, "anon_kept"), column(each, "anon_rows")) for each in recoding.row_columns]
-        query = query.join(subquery(classes, "anon_kept"), on=all_of(is_kept), copy=False)
-        engine.run(Step(shown(table), query, f'rows of "{name}" to release'))
+    for name in encoded.tables if names is None else names:
+        codes = encoded.recoding(name, levels).coded_classes(summaries.kept_keys, "anon_kept")
+        show_classes(engine, encoded, name, levels, codes)
+
+
+# More than six parameters: columns of classes that their rows keep.
+def show_classes(
+    engine: Compute, encoded: EncodedLinked, name: str, levels: Levels, codes: exp.Query, carried: Sequence[str] = ()
+) -> None:
+    """Show the rows of classes along the path of a table, given the codes of their labels."""
+    table, recoding = encoded.bound.tables[name], encoded.recoding(name, levels)
+    kept = kept_classes(table)
+    engine.run(Step(kept, codes, "kept classes"))
+    query = labelled_rows(table, recoding, table.own)
+    classes = select((column(each, "anon_codes") for each in carried), called(kept.table, "anon_codes"))
+    classes = recoding.join_labels_to_codes(classes, "anon_codes")
+    if not classes.expressions:
+        classes = select([aliased(exp.true(), "anon_is_kept")], called(kept.table, "anon_codes"))
+    is_kept = [same(column(each, "anon_kept"), column(each, "anon_rows")) for each in recoding.row_columns]
+    query = query.join(subquery(classes, "anon_kept"), on=all_of(is_kept), copy=False)
+    query = query.select(*(column(each, "anon_kept") for each in carried), copy=False)
+    engine.run(Step(shown(table), query, f'rows of "{name}" to release'))
 
 
 def labelled_rows(table: BoundTable, recoding: Recoding, names: Sequence[str]) -> exp.Select:

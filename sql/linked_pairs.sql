@@ -1,0 +1,171 @@
+-- Linked tables for attackers who know two rows of a person: items, pairs of items that few persons have, and what to hide.
+--
+-- An item is a label of rows of a class of persons: the labels from the person down, in a table (anon_place).
+--
+-- :words anon_key_0, anon_key_1
+-- :items (anon_place INTEGER, anon_key_0 BIGINT, anon_key_1 BIGINT, anon_weight BIGINT, anon_is_single BOOLEAN,
+--     anon_is_hidden BOOLEAN, anon_least BIGINT)
+
+-- name: items_of_persons
+-- items of persons
+-- :place 1
+-- :bits anon_key_0 & 3, 0
+-- :groups anon_key_0 & 3
+-- :cells (anon_individual BIGINT, anon_key_0 BIGINT, anon_key_1 BIGINT, anon_row_count BIGINT)
+SELECT
+    :place AS anon_place,
+    anon_individual AS anon_person,
+    CAST(sum(anon_row_count) AS BIGINT) AS anon_rows,
+    :bits AS :words
+FROM :cells
+GROUP BY anon_individual, :groups;
+
+-- name: items
+-- items to show, and to hide for pairs that fewer than k persons have
+-- Left out are items of fewer than :k persons. Where fewer have two rows of an item, it has a single row of each person.
+--
+-- Of two items that fewer than k persons have, one is hidden. A heavier item (by rows, then by labels) is shown if no heavier
+-- one is shown with which it makes such a pair. That is what these two steps come to: hide the lighter item of each pair, and
+-- show again, heaviest first, whatever has no shown partner. So in a round all items are shown that have no heavier partner
+-- among those not decided, and their partners are hidden. Numbers of items follow their weights.
+--
+-- anon_least: rows of the table that are hidden at every less general node, besides those that are not among items or single
+-- rows here. At such a node whoever has two items of a rare pair has no row of one of them; so each person has no row of as
+-- many items as it takes, by the numbers of their partners, to be in all of the person's rare pairs.
+-- :own (anon_place INTEGER, anon_person BIGINT, anon_rows BIGINT, anon_key_0 BIGINT, anon_key_1 BIGINT)
+-- :k 5
+WITH RECURSIVE anon_own AS MATERIALIZED (SELECT * FROM :own AS anon_all_items),
+anon_items AS MATERIALIZED (
+    SELECT *, CAST(row_number() OVER (ORDER BY anon_weight ASC, anon_place ASC, :words ASC NULLS LAST) AS INTEGER) AS anon_item
+    FROM (
+        SELECT
+            anon_place,
+            :words,
+            count(*) FILTER (WHERE anon_rows > 1) BETWEEN 1 AND :k - 1 AS anon_is_single,
+            CAST(
+                CASE WHEN count(*) FILTER (WHERE anon_rows > 1) BETWEEN 1 AND :k - 1 THEN count(*) ELSE sum(anon_rows) END
+                AS BIGINT
+            ) AS anon_weight
+        FROM anon_own
+        GROUP BY anon_place, :words
+        HAVING count(*) >= :k
+    ) AS anon_weighed
+),
+anon_numbered AS MATERIALIZED (
+    SELECT anon_own.anon_person, anon_items.anon_item
+    FROM anon_own
+    INNER JOIN anon_items ON anon_items.anon_place = anon_own.anon_place AND anon_items.:words = anon_own.:words
+),
+anon_pairs AS MATERIALIZED (
+    -- Of fewer than k persons min() lists all.
+    SELECT
+        anon_one.anon_item AS anon_light,
+        anon_other.anon_item AS anon_heavy,
+        min(anon_one.anon_person, :k) AS anon_persons
+    FROM anon_numbered AS anon_one
+    INNER JOIN anon_numbered AS anon_other
+        ON anon_one.anon_person = anon_other.anon_person AND anon_one.anon_item < anon_other.anon_item
+    GROUP BY anon_one.anon_item, anon_other.anon_item
+    HAVING count(*) < :k
+),
+anon_rounds AS (
+    SELECT 0 AS anon_round, anon_light, anon_heavy FROM anon_pairs
+    UNION ALL
+    SELECT anon_round + 1 AS anon_round, anon_light, anon_heavy
+    FROM anon_rounds
+    ANTI JOIN (
+        SELECT anon_lighter.anon_light AS anon_item
+        FROM anon_rounds AS anon_lighter
+        ANTI JOIN anon_rounds AS anon_heavier ON anon_heavier.anon_light = anon_lighter.anon_heavy
+    ) AS anon_hidden ON anon_hidden.anon_item = anon_rounds.anon_light
+    ANTI JOIN (
+        SELECT anon_lighter.anon_light AS anon_item
+        FROM anon_rounds AS anon_lighter
+        ANTI JOIN anon_rounds AS anon_heavier ON anon_heavier.anon_light = anon_lighter.anon_heavy
+    ) AS anon_hidden_too ON anon_hidden_too.anon_item = anon_rounds.anon_heavy
+),
+anon_hidden AS (
+    SELECT DISTINCT anon_lighter.anon_light AS anon_item
+    FROM anon_rounds AS anon_lighter
+    ANTI JOIN anon_rounds AS anon_heavier
+        ON anon_heavier.anon_light = anon_lighter.anon_heavy AND anon_heavier.anon_round = anon_lighter.anon_round
+),
+anon_partners AS (
+    SELECT anon_place, anon_person, anon_item, count(*) AS anon_partner_count
+    FROM (
+        SELECT anon_place, anon_person, unnest([anon_light, anon_heavy]) AS anon_item
+        FROM (
+            SELECT anon_one.anon_place, anon_light, anon_heavy, unnest(anon_persons) AS anon_person
+            FROM anon_pairs
+            INNER JOIN anon_items AS anon_one ON anon_one.anon_item = anon_light
+            INNER JOIN anon_items AS anon_other
+                ON anon_other.anon_item = anon_heavy AND anon_other.anon_place = anon_one.anon_place
+        ) AS anon_rare
+    ) AS anon_of_rare
+    GROUP BY anon_place, anon_person, anon_item
+),
+anon_least AS (
+    SELECT anon_place, count(*) FILTER (WHERE anon_so_far - anon_partner_count < anon_all / 2) AS anon_least
+    FROM (
+        SELECT
+            anon_place,
+            anon_partner_count,
+            sum(anon_partner_count) OVER (PARTITION BY anon_place, anon_person) AS anon_all,
+            sum(anon_partner_count)
+                OVER (PARTITION BY anon_place, anon_person ORDER BY anon_partner_count DESC, anon_item ASC) AS anon_so_far
+        FROM anon_partners
+    ) AS anon_counted
+    GROUP BY anon_place
+)
+SELECT
+    anon_items.anon_place,
+    anon_items.:words,
+    anon_items.anon_weight,
+    anon_items.anon_is_single,
+    anon_hidden.anon_item IS NOT NULL AS anon_is_hidden,
+    coalesce(anon_least.anon_least, 0) AS anon_least
+FROM anon_items
+LEFT JOIN anon_hidden ON anon_hidden.anon_item = anon_items.anon_item
+LEFT JOIN anon_least ON anon_least.anon_place = anon_items.anon_place;
+
+-- name: item_counts
+-- rows of items, by table
+SELECT
+    anon_place,
+    CAST(sum(anon_weight) AS BIGINT) AS rows,
+    CAST(coalesce(sum(anon_weight) FILTER (WHERE NOT anon_is_hidden), 0) AS BIGINT) AS shown,
+    max(anon_least) AS least
+FROM :items
+GROUP BY anon_place;
+
+-- name: shown_items
+-- items to show of a table
+-- :place 1
+SELECT :words, anon_is_single FROM :items WHERE anon_place = :place AND NOT anon_is_hidden;
+
+-- name: judged_items
+-- items to show of a table as classes, and one for all rows that are not shown
+-- :place 1
+-- :zeros 0, 0
+-- :left_out 10
+SELECT :words, anon_weight AS anon_class_weight, TRUE AS anon_kept FROM :items WHERE anon_place = :place AND NOT anon_is_hidden
+UNION ALL
+SELECT :zeros AS :words, :left_out AS anon_class_weight, FALSE AS anon_kept;
+
+-- name: single_rows
+-- one row of each person of items that are shown once
+-- Rows of an item may differ in other columns: which of them is shown is drawn.
+-- $1 'a'::BLOB
+-- $2 'b'::BLOB
+-- :shown (anon_row BIGINT, age VARCHAR, anon_is_single BOOLEAN)
+-- :rows (anon_row BIGINT, anon_person BIGINT)
+-- :labels age
+SELECT anon_shown.anon_row, anon_shown.:labels
+FROM :shown AS anon_shown
+INNER JOIN :rows AS anon_rows ON anon_rows.anon_row = anon_shown.anon_row
+QUALIFY
+    NOT anon_shown.anon_is_single
+    OR row_number() OVER (
+        PARTITION BY anon_rows.anon_person, anon_shown.:labels
+        ORDER BY anon_helpers.hmac_of_blocks(CAST($1 AS BLOB), CAST($2 AS BLOB), encode(anon.text_of(anon_shown.anon_row))) ASC
+    ) = 1;

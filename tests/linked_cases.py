@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from tests.linked_oracle import Levels, Persons, Position, Row, Schema, Taxonomy, Value, in_order, label_of, rows_of
@@ -133,6 +134,7 @@ class Written:
 
     labels: Mapping[Position, tuple[str | None, ...]]
     joined: Mapping[Position, Position]
+    levels: Mapping[Position, Levels]
     records: Sequence[Row]
 
 
@@ -143,6 +145,7 @@ def written(case: LinkedCase, released: Mapping[str, Sequence[Mapping[str, Any]]
     """
     labels: dict[Position, tuple[str | None, ...]] = {}
     joined: dict[Position, Position] = {}
+    levels: dict[Position, Levels] = {}
 
     def cells(table: str, row: Mapping[str, Any]) -> tuple[tuple[int, str | None], ...]:
         taxonomies = case.schema.taxonomies[table]
@@ -155,6 +158,7 @@ def written(case: LinkedCase, released: Mapping[str, Sequence[Mapping[str, Any]]
         position = position_of(row["tag"])
         labels[position] = tuple(row[name] for name in case.columns(table))
         joined[position] = above
+        levels[position] = tuple(level for level, _ in cells(table, row))
         below = [
             record(child, each, position)
             for child, parent in case.parents.items()
@@ -165,7 +169,7 @@ def written(case: LinkedCase, released: Mapping[str, Sequence[Mapping[str, Any]]
         return Row(table, cells(table, row), in_order(below))
 
     records = [record("persons", row) for row in released["persons"]]
-    return Written(labels, joined, records)
+    return Written(labels, joined, levels, records)
 
 
 def level_of(taxonomy: Taxonomy, label: str | None) -> int:
@@ -216,6 +220,7 @@ def linked_cases(draw: st.DrawFn, shapes: Sequence[str] = tuple(SHAPES), most_pe
         persons += draw(st.lists(st.sampled_from(persons), min_size=1, max_size=4))
     limits = {table: draw(st.sampled_from([0.0, 0.2, 0.5, 1.0])) for table in parents}
     weights = draw(st.dictionaries(st.sampled_from(schema.columns), st.integers(1, 3), max_size=2))
+    assume({*parents} == {row.table for row in rows_of(persons).values()})
     case = LinkedCase(parents, schema, persons, draw(st.integers(2, 3)), limits, weights)
     if "bills" in parents or draw(st.booleans()):
         return case

@@ -262,25 +262,24 @@ def hidden_rows(persons: Persons, schema: Schema, node: Node, k: int) -> frozens
 
 
 def mixed_rows(
-    persons: Persons, schema: Schema, of_person: Levels, chain: Sequence[Mapping[str, Levels]], k: int
+    persons: Persons, schema: Schema, of_person: Levels, chains: Mapping[str, Sequence[Levels]], k: int
 ) -> dict[Position, Levels]:
-    """Two tables: the rows that are shown, each at the first rung where k persons of its class have its label.
+    """Persons and their rows that are shown, each row at the first rung where k persons of its class have its label.
 
-    Persons and rows that are not named are left out.
+    Those that are not named are left out.
     """
-    _, *tables = schema.taxonomies
     own = [schema.cells(person, of_person) for person in persons]
     large = {cells for cells, persons_of_class in Counter(own).items() if persons_of_class >= k}
     shown: dict[Position, Levels] = {(number,): of_person for number, cells in enumerate(own) if cells in large}
-    for table in tables:
+    for table, chain in chains.items():
         left = {place: row for place, row in rows_of(persons).items() if row.table == table and place[:1] in shown}
         for rung in chain:
-            labels = {place: (own[place[0]], schema.cells(row, rung[table])) for place, row in left.items()}
+            labels = {place: (own[place[0]], schema.cells(row, rung)) for place, row in left.items()}
             owners: dict[Any, set[int]] = defaultdict(set)
             for place, label in labels.items():
                 owners[label].add(place[0])
             found = {place for place, label in labels.items() if len(owners[label]) >= k}
-            shown |= dict.fromkeys(found, rung[table])
+            shown |= dict.fromkeys(found, rung)
             left = {place: row for place, row in left.items() if place not in found}
     return shown
 

@@ -233,11 +233,11 @@ def examine_mixed_levels(setting: Setting) -> Found:
     """Show each row at the first rung with k persons, in all databases, to attackers who know one row."""
     schema, found = schema_of(setting, paired(setting.values)), Found()
     attackers = Attackers(schema, found, setting.k)
-    chain = [{"visits": (0,)}, {"visits": (1,)}]
+    chains = {"visits": [(0,), (1,)]}
     for persons in databases_of(setting):
         found.databases += 1
         for level in (0, 1):
-            shown = mixed_rows(persons, schema, (level,), chain, setting.k)
+            shown = mixed_rows(persons, schema, (level,), chains, setting.k)
             records = [*records_of(persons, schema, shown).values()]
             attackers.try_all("B(1)", shown_parts(persons, shown).values(), records, 1, once=False)
     return found
@@ -302,7 +302,6 @@ def examine_what_is_possible(setting: Setting, more_rows: int, *, mixed: bool = 
     """
     schema, found = schema_of(setting, paired(setting.values)), Found()
     trees = trees_of(replace(setting, most_rows=setting.most_rows + more_rows))
-    chain = [{"visits": (level,)} for level in (0, 1)]
 
     @cache
     def could_be(known: Row, record: Row, of_person: tuple[int, ...], labels: frozenset[tuple[Levels, Row]]) -> bool:
@@ -319,7 +318,8 @@ def examine_what_is_possible(setting: Setting, more_rows: int, *, mixed: bool = 
             assert of_rows is not None
             if mixed and of_rows != (0,):
                 continue
-            shown = mixed_rows(persons, schema, of_person, chain if mixed else [{"visits": of_rows}], setting.k)
+            chain = [(0,), (1,)] if mixed else [of_rows]
+            shown = mixed_rows(persons, schema, of_person, {"visits": chain}, setting.k)
             records = records_of(persons, schema, shown)
             for number, record in records.items():
                 alike = [other for other in records.values() if other.values == record.values]

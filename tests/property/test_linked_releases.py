@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, given, settings
 from sqlglot import exp
 
 import sqlanon as sa
@@ -27,10 +27,14 @@ from tests.linked_oracle import (
     attacks,
     best_nodes,
     candidates,
+    hidden_rows,
+    is_safe,
     is_within,
     known_rows,
     loss,
+    mixed_rows,
     rows_by_class,
+    rows_of,
     shown_parts,
     shown_rows,
     with_cut_rows,
@@ -129,26 +133,83 @@ def check_measures(release: LinkedRelease, found: Written) -> None:
     assert (measured.trees.k, measured.trees.class_count) == (min(sizes), len(sizes))
 
 
-NOBODY_HAS_ROWS = LinkedCase(
-    SHAPES["three tables"],
-    Schema({table: [[{"0": "0", "1": "1"}, {"0": "*", "1": "*"}]] for table in SHAPES["three tables"]}),
-    [Row("persons", ("0",)), Row("persons", ("0",)), Row("persons", ("1",))],
-    2,
-    {"persons": 0.5, "visits": 0.0, "codes": 0.0},
-)
+@pytest.mark.parametrize("empty", ["visits", "codes"])
+def test_a_table_without_rows_of_persons_is_refused(session: sa.Session, empty: str) -> None:
+    parents = SHAPES["three tables"]
+    schema = Schema({table: [[{"0": "0", "1": "1"}, {"0": "*", "1": "*"}]] for table in parents})
+    person = Row("persons", ("0",), () if empty == "visits" else (Row("visits", ("0",)),))
+    case = LinkedCase(parents, schema, [person, person], 2, dict.fromkeys(parents, 1.0), orphans=1)
+    with pytest.raises(sa.PolicyError, match=f'"{empty}": no row belongs to a person'):
+        released(session, case, case.policy([{"model": "known-rows", "k": 2, "m": 1}]))
 
 
 @EXAMPLES
-@example(NOBODY_HAS_ROWS)
 @given(linked_cases())
 def test_rows_hidden_by_class_at_the_node_of_least_loss(session: sa.Session, case: LinkedCase) -> None:
     release = released(session, case, case.policy([{"model": "known-rows", "k": case.k, "m": 1}]))
     shown = check_choice(case, rows_by_class(case.k), release)
     if release is not None and shown is not None:
-        rows = rows_of_release(session, case)
-        found = written(case, rows)
-        check_tables(case, release, rows)
-        assert found.labels == labels_at(case, shown)
-        assert found.joined == {position: position[:-1] for position in shown}
-        check_measures(release, found)
+        attack(case, check_labels(session, case, release, shown), 1)
+
+
+@EXAMPLES
+@given(linked_cases(["two tables", "two children"]))
+def test_two_known_rows_leave_k_persons(session: sa.Session, case: LinkedCase) -> None:
+    release = released(session, case, case.policy([{"model": "known-rows", "k": case.k, "m": 2}]))
+    if release is None:
+        return
+    node = node_of(case, release.node)
+    found = written(case, rows_of_release(session, case))
+    shown = {position: levels_of(node, case, position) for position in found.labels}
+    check_labels(session, case, release, shown)
+    left_out = rows_of(case.persons).keys() - shown.keys()
+    assert is_within(case.persons, left_out, case.limits, {"visits": case.orphans})
+    assert float(loss(case.persons, case.schema, shown, case.weights)) == pytest.approx(release.report.loss)
+    assert hidden_rows(case.kept, case.schema, node, case.k) <= left_out
+    assert is_safe(case.kept, case.schema, node, left_out, case.k, 2)
+    for m in (1, 2):
+        attack(case, found, m)
+
+
+@EXAMPLES
+@given(linked_cases())
+def test_rows_of_mixed_levels_leave_k_persons(session: sa.Session, case: LinkedCase) -> None:
+    fields = case.policy([{"model": "known-rows", "k": case.k, "m": 1}], method="local-recoding")
+    release = released(session, case, fields)
+    if release is not None:
+        found = check_levels(session, case, release)
         attack(case, found, 1)
+        if "codes" not in case.parents:
+            chains = {table: [*map(tuple, map(dict.values, rungs))] for table, rungs in release.report.rungs.items()}
+            of_person = node_of(case, release.node).of("persons")
+            assert of_person is not None
+            shown = mixed_rows(case.kept, case.schema, of_person, chains, case.k)
+            assert found.labels == labels_at(case, shown)
+
+
+def check_labels(
+    session: sa.Session, case: LinkedCase, release: LinkedRelease, shown: Mapping[Position, Levels]
+) -> Written:
+    """The tables show these rows, and no others; return what is written."""
+    rows = rows_of_release(session, case)
+    found = written(case, rows)
+    check_tables(case, release, rows)
+    assert found.labels == labels_at(case, shown)
+    assert found.joined == {position: position[:-1] for position in shown}
+    check_measures(release, found)
+    return found
+
+
+def check_levels(session: sa.Session, case: LinkedCase, release: LinkedRelease) -> Written:
+    """Rows have labels of their own values, whatever the levels, and these lose what the report says."""
+    shown = written(case, rows_of_release(session, case)).levels
+    left_out = rows_of(case.persons).keys() - shown.keys()
+    assert is_within(case.persons, left_out, case.limits, {"visits": case.orphans})
+    assert float(loss(case.persons, case.schema, shown, case.weights)) == pytest.approx(release.report.loss)
+    return check_labels(session, case, release, shown)
+
+
+def levels_of(node: Node, case: LinkedCase, position: Position) -> Levels:
+    levels = node.of(rows_of(case.persons)[position].table)
+    assert levels is not None
+    return levels

@@ -107,8 +107,6 @@ class AskedOnce:
 
     def ask(self, nodes: Iterable[Levels], asks: Asked) -> list[NodeSummary]:
         wanted = [*nodes]
-        if self._counter.table.context.row_count == 0:  # nothing is found where nothing is counted
-            return [NodeSummary(levels, 0, 0, 0, 0) for levels in wanted]
         new = [levels for levels in dict.fromkeys(wanted) if (levels, asks) not in self._known]
         for summary in self._counter.answer(Inquiry(new, None, lambda: None, asks)) if new else ():
             self._known[summary.levels, asks] = summary

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
@@ -241,6 +241,9 @@ class LinkedTableRecord(Part):
 
 class LinkedRecord(Part):
     """The tables of a release of several, that of persons first, and the files of a folder that has them."""
+
+    SEALED: ClassVar[dict[str, Any]] = {"files": True, "tables": {"__all__": {"columns", "content"}}}
+    """The fields that follow from what was written."""
 
     tables: Annotated[dict[str, LinkedTableRecord], Field(min_length=1)]
     files: Listing | None = None

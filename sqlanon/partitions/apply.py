@@ -84,7 +84,7 @@ def _publish(
     read = read_by(engine, source, partition.fit.policy)
     try:
         with (
-            noting(engine, source, into, _fit_of(partition)) as noted,
+            noting(engine, [source], into, _fit_of(partition)) as noted,
             target_for(engine, into, read, replace=replace) as target,
             _joined(partition, stages) as joined,
         ):

@@ -19,11 +19,11 @@ from sqlanon.engines.relations import Files, ResolvedSource, Stored
 from sqlanon.errors import EngineError, TargetError
 from sqlanon.model.destination import FILE_SUFFIX, FORMATS, Destination, Replace, destination
 from sqlanon.model.names import enumerated, folded, in_quotes, table_named
-from sqlanon.model.record import CompanionRecord, ContentRecord, Record, readable_record
+from sqlanon.model.record import CompanionRecord, ContentRecord, LinkedRecord, Record, readable_record
 from sqlanon.publish.files import why_no_file
 from sqlanon.publish.folders import STAGED_SUFFIX, FolderTarget
 from sqlanon.publish.provenance import new_record
-from sqlanon.publish.targets import TableTarget, content_of_table
+from sqlanon.publish.targets import PlacedTarget, TableTarget, content_of_table
 from sqlanon.queries.kit.nodes import drop_table, identifier
 
 WHERE = "a release of several tables goes to a folder, whose name ends in a slash, or to a schema of the warehouse"
@@ -52,11 +52,16 @@ class LinkedTarget(ABC):
     def write(self, table: str, query: exp.Query) -> ResolvedSource:
         """Write the rows of a table in the order of a query, and return them as a source to verify."""
 
+    @property
     @abstractmethod
-    def add_record(self, record: Record) -> None:
+    def holder(self) -> PlacedTarget:
+        """The target that holds the record: the folder, or the table of persons."""
+
+    @abstractmethod
+    def add_record(self, record: Record) -> ContentRecord | LinkedRecord:
         """Add the record of the release, whose ``linked`` part lists the tables, once all of them are written.
 
-        It is sealed with the columns and the hashes of each.
+        It is sealed with the columns and the hashes of each, which are returned; those of a folder come later.
         """
 
 
@@ -69,6 +74,15 @@ def linked_destination(place: str | Path) -> Destination:
         what = "is one file" if found.kind == "file" else "is not for several tables yet"
         raise TargetError(f"{found.name} {what}: {WHERE}", step="target")
     return found
+
+
+def holder_of(engine: Engine, into: str | Path, root: str) -> Destination:
+    """Return the place of the record: the folder, or the table of persons in a schema."""
+    place = linked_destination(into)
+    if place.kind != "table":
+        return place
+    schema = engine.place_schema(place.name)
+    return Destination(table_named((schema.db, root)), "table")
 
 
 # More than six parameters: the target of target_for, and its tables.
@@ -136,8 +150,12 @@ class LinkedFolder(LinkedTarget):
     def write(self, table: str, query: exp.Query) -> ResolvedSource:
         return self.files.write_table(table, query)
 
-    def add_record(self, record: Record) -> None:
-        self.files.add_record(record)
+    @property
+    def holder(self) -> PlacedTarget:
+        return self.files
+
+    def add_record(self, record: Record) -> ContentRecord | LinkedRecord:
+        return self.files.add_record(record)
 
 
 def file_of(table: str) -> str:
@@ -188,7 +206,11 @@ class LinkedSchema(LinkedTarget):
             self.is_begun = True
         return self.targets[table].write(query)
 
-    def add_record(self, record: Record) -> None:
+    @property
+    def holder(self) -> PlacedTarget:
+        return self.targets[self.tables[0]]
+
+    def add_record(self, record: Record) -> ContentRecord | LinkedRecord:
         assert record.linked is not None
         contents, types = {}, {}
         for table, target in self.targets.items():
@@ -199,7 +221,9 @@ class LinkedSchema(LinkedTarget):
         for table in others:
             beside = new_record(**policy, companion=CompanionRecord(name=table, release=root))
             self.targets[table].comment(beside.sealed(contents[table]))
-        self.targets[root].comment(record.sealed(record.linked.written(types, contents)))
+        written = record.linked.written(types, contents)
+        self.targets[root].comment(record.sealed(written))
+        return written
 
     def _place(self, table: str) -> exp.Table:
         place = self.schema.copy()

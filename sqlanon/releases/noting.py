@@ -24,7 +24,7 @@ from sqlanon.errors import EngineError
 from sqlanon.model.destination import Destination
 from sqlanon.model.names import dataset_of_files
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.record import ContentRecord, Record, readable_record
+from sqlanon.model.record import ContentRecord, LinkedRecord, Record, readable_record
 from sqlanon.model.release.measurement import Reported, with_notes
 from sqlanon.publish.targets import TableTarget, Target, table_of, target_at
 from sqlanon.releases import release_table as table
@@ -76,7 +76,7 @@ class Noting:
         )
         _add(self.engine, self.row)
 
-    def note(self, target: Target, record: Record, content: ContentRecord) -> None:
+    def note(self, target: Target, record: Record, content: ContentRecord | LinkedRecord) -> None:
         if not self.is_listed:
             return
         announced, self.record = self.row, record
@@ -128,7 +128,7 @@ class Noting:
 @contextmanager
 def noting(
     engine: Engine,
-    source: ResolvedSource,
+    sources: Sequence[ResolvedSource],
     into: Destination,
     fit: FitOfRelease | None = None,
     *,
@@ -139,7 +139,8 @@ def noting(
     if not engine.warehouse.is_read_only:
         table.take_up(engine)
     # Before the run's transaction: finding the origins of a query changes settings of the connection.
-    noted = Noting(engine, datasets_of(engine, source), into, fit, is_listed)
+    datasets = dict.fromkeys(name for source in sources for name in datasets_of(engine, source))
+    noted = Noting(engine, tuple(datasets), into, fit, is_listed)
     try:
         yield noted
     except BaseException:
@@ -203,4 +204,5 @@ def _name(engine: Engine, into: Destination, table: exp.Table | None, fit: FitOf
 
 
 def _unsealed(record: Record) -> dict[str, Any]:
-    return record.model_dump(mode="json", exclude={"content", "folder", "record_sha256"})
+    sealed = {"content": True, "folder": True, "record_sha256": True}
+    return record.model_dump(mode="json", exclude={**sealed, "linked": LinkedRecord.SEALED})

@@ -16,14 +16,22 @@ from sqlanon.methods.linked.node_counts import LinkedChoice, table_losses
 from sqlanon.methods.linked.remarks import hidden_labels, intervals, persons_without_rows
 from sqlanon.methods.linked.shown_rows import draw_keys, drop_cells, released_counts, written_rows
 from sqlanon.methods.stages import Progress, Stages, Stopped, never, proven_gap
-from sqlanon.model.destination import Replace
+from sqlanon.model.destination import Destination, Replace
+from sqlanon.model.known_rows import KnownRows
+from sqlanon.model.names import enumerated, in_quotes
 from sqlanon.model.policy.linked_policy import LinkedPolicy
-from sqlanon.model.record import LinkedRowsRecord, LinkedTableRecord, Record
+from sqlanon.model.privacy import KAnonymity
+from sqlanon.model.record import BoundRecord, LinkedRowsRecord, LinkedTableRecord, Record
 from sqlanon.model.release.linked import LinkedMeasurement
 from sqlanon.model.release.linked_report import LinkedRelease, LinkedReport, LinkedRowCounts, levels_by_table
-from sqlanon.publish.linked_targets import LinkedTarget, linked_target
+from sqlanon.model.release.measurement import with_notes
+from sqlanon.publish.linked_targets import LinkedTarget, holder_of, linked_target
 from sqlanon.publish.provenance import linked_release_record, promise_of
 from sqlanon.release.linked_guarantee import linked_guarantee
+from sqlanon.releases.listing import latest
+from sqlanon.releases.noting import Noting, noting
+from sqlanon.releases.release_table import target_name
+from sqlanon.run.others import MAX_OTHERS
 from sqlanon.verification.linked import MAX_KNOWN_ROWS, measure_linked, models_of_linked, shortfalls_of_linked
 
 WITHDRAWN = "the written tables do not meet their policy and were withdrawn:"
@@ -40,22 +48,33 @@ def anonymize_linked(
     progress: Progress,
     stopped: Stopped | None = None,
     max_loss: float | None = None,
+    is_listed: bool = True,
 ) -> LinkedRelease:
     """Publish linked tables together, all of them or none.
 
     Errors are those of :meth:`sqlanon.Session.anonymize`; after any of them, the target is as it was before.
     """
     stages = Stages(progress)
+    holder = holder_of(engine, into, policy.root)
     with stages.watching(engine), bound_linked(engine, sources, policy) as bound:
-        with linked_target(engine, into, bound.policy.ordered, sources, replace=replace) as target:
-            release = carry_out(engine, bound, target, stages, stopped or never, max_loss)
+        with (
+            noting(engine, [*sources.values()], holder, is_listed=is_listed) as noted,
+            linked_target(engine, into, bound.policy.ordered, sources, replace=replace) as target,
+        ):
+            release = carry_out(engine, bound, target, noted, stages, stopped or never, max_loss)
         stages.finish()
-    return release
+    return release.model_copy(update={"report": noted.reported(release.report)})
 
 
 # More than six parameters: the run, its target, and its end.
 def carry_out(
-    engine: Engine, bound: BoundLinked, target: LinkedTarget, stages: Stages, stopped: Stopped, max_loss: float | None
+    engine: Engine,
+    bound: BoundLinked,
+    target: LinkedTarget,
+    noted: Noting,
+    stages: Stages,
+    stopped: Stopped,
+    max_loss: float | None,
 ) -> LinkedRelease:
     """Run all stages; the last one, publication, ends when the target is closed.
 
@@ -75,7 +94,7 @@ def carry_out(
         with engine.transaction():
             written = {name: target.write(name, written_rows(encoded, name)) for name in encoded.tables}
             stages.finish()
-            return verified(engine, encoded, choice, rows, written, target, stages)
+            return verified(engine, encoded, choice, rows, written, target, noted, stages)
 
 
 # More than six parameters: what was chosen and written.
@@ -86,6 +105,7 @@ def verified(
     rows: Mapping[str, LinkedRowCounts],
     written: Mapping[str, ResolvedSource],
     target: LinkedTarget,
+    noted: Noting,
     stages: Stages,
 ) -> LinkedRelease:
     """Measure the written tables by their joins, and add the record of the release."""
@@ -95,10 +115,25 @@ def verified(
         if shortfalls := [*shortfalls_of_linked(measured, policy), *other_counts(measured, rows)]:
             raise VerificationError(WITHDRAWN, shortfalls)
     report = report_of(engine, encoded, choice, rows, measured, target, stages)
+    report = with_notes(report, others_in_words(engine, noted, target.holder.into))
     promise = linked_guarantee(policy)
-    target.add_record(record_of(encoded, report))
+    record = record_of(encoded, report)
+    noted.note(target.holder, record, target.add_record(record))
     stages.begin("publish")
     return LinkedRelease(into=target.name, tables=target.places, node=report.node, guarantee=promise, report=report)
+
+
+def others_in_words(engine: Engine, noted: Noting, own: Destination) -> tuple[str, ...]:
+    """Note the releases of the same tables that the warehouse lists; they are not compared."""
+    name = target_name(engine, own, None) if own.kind != "table" else own.name
+    found, left = latest(engine, noted.datasets, MAX_OTHERS, lambda row: row.target != name)
+    if not found:
+        return ()
+    names = enumerated(in_quotes(each.target) for each in found)
+    more = f" and {left:,} more targets" if left else ""
+    return (
+        f"other releases of these tables are listed: {names}{more}; classes of several releases can be intersected",
+    )
 
 
 MAX_PAIRED_ROWS = 2_000_000
@@ -194,4 +229,17 @@ def record_of(encoded: EncodedLinked, report: LinkedReport) -> Record:
         for name, roles in ((name, policy.tables[name]) for name in policy.ordered)
     }
     hashes = dict(ChainMap(*(table.path.taxonomy_hashes for table in encoded.bound.tables.values())))
-    return linked_release_record(policy, hashes, tables, promise=promise_of(policy, linked_guarantee(policy)))
+    promise, bounds = promise_of(policy, linked_guarantee(policy)), attained_persons(policy, report.measured)
+    return linked_release_record(policy, hashes, tables, promise=promise, privacy=bounds)
+
+
+def attained_persons(policy: LinkedPolicy, measured: LinkedMeasurement) -> list[BoundRecord]:
+    """Return how many persons what is promised to be known leaves at least."""
+    known = policy.known_rows
+    if known is None:
+        found = [measured.trees.k if measured.trees else None]
+    else:
+        found = [each.k for number, each in measured.known.items() if number <= known.m]
+    attained = min((k for k in found if k is not None), default=None)
+    models = (model for model in policy.privacy if isinstance(model, KnownRows | KAnonymity))
+    return [BoundRecord(model=str(model), measure="persons", required=model.k, attained=attained) for model in models]

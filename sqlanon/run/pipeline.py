@@ -72,7 +72,7 @@ def anonymize(
                 return published.model_copy(update={"report": with_notes(published.report, notes)})
         with (
             run.reporting_spend(),
-            noting(engine, source, into, is_listed=request.is_listed) as noted,
+            noting(engine, [source], into, is_listed=request.is_listed) as noted,
             target_for(engine, into, read, replace=replace) as target,
         ):
             companions = tables_beside(

@@ -60,6 +60,9 @@ def recorded_release(
 
 def with_policy(record: Record | None, release: str) -> tuple[Record, Policy]:
     """Return the record of a release with its policy; refuse one of anything else."""
+    if record is not None and (record.linked is not None or _is_of_several(record)):
+        reason = f"{release} is one table of a release of several: give all of them, by their folder or their schema"
+        raise EngineError(reason, step="provenance")
     others = () if record is None else (record.companion, record.lattice, record.flattened, record.generalized)
     if record is None or record.policy is None or any(other is not None for other in others):
         reason = f"{release} has no provenance of a release: measure it like any other table"
@@ -69,6 +72,11 @@ def with_policy(record: Record | None, release: str) -> tuple[Record, Policy]:
     rules = fields.get("taxonomies", {})
     rules = {name: rule for name, rule in rules.items() if not isinstance(rule, str) and rule.get("kind") != "file"}
     return record, policy_of({**fields, "taxonomies": rules})
+
+
+def _is_of_several(record: Record) -> bool:
+    """Return whether a record is of a table beside that of persons."""
+    return record.companion is not None and record.policy is not None and "tables" in record.policy.as_json
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from sqlanon.api.session import Session
 from sqlanon.cli import options as opt
 from sqlanon.cli.command import command, loading_options, reading, writing
 from sqlanon.cli.interrupt import keeping
-from sqlanon.cli.linked_init import Sources, init_linked, linked_sources
+from sqlanon.cli.linked_init import init_linked, linked_sources
 from sqlanon.cli.options import Spelled
 from sqlanon.cli.output import ExitCode, progress, put, say, show, write, write_event, write_file, write_json
 from sqlanon.methods.stages import never
@@ -34,7 +34,7 @@ TIME_LIMIT = 60  # seconds proposed for the search of a large lattice
 
 @command(Session.suggest, k=Spelled("K", min=2))
 def init(
-    source: Sources = None,
+    source: opt.Sources = None,
     database: opt.OptionalDatabase = None,
     out: Annotated[Path, Option(metavar="FILE.toml", help="Where the policy is written.")] = Path("policy.toml"),
     clean: Annotated[

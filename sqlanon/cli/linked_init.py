@@ -5,22 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from typer import Argument, BadParameter
+from typer import BadParameter
 
 from sqlanon.cli.command import reading
 from sqlanon.cli.output import progress, say, show, write_json
 from sqlanon.model.names import counted
-
-Sources = Annotated[
-    list[str] | None,
-    Argument(
-        metavar="[SOURCE|TABLE=SOURCE...]",
-        help="A table or view, the path, glob or folder of Parquet or CSV files, or a SELECT query. For linked tables "
-        "the names of several, or TABLE=SOURCE for each; nothing for all tables of --db.",
-    ),
-]
 
 
 def linked_sources(given: Sequence[str] | None, database: Path | None) -> dict[str, str | None] | None:

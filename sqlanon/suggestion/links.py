@@ -165,18 +165,23 @@ class Tree:
     says_persons: bool  # by its name, or that of its key
     row_keys: Mapping[str, str]
     links: Mapping[str, Link]
+    others: Sequence[Link]  # other columns with keys of these tables, as their names say
 
 
 def tree_of(tables: Mapping[str, Table], links: Sequence[Link]) -> Tree | None:
     """Choose the table of persons: the one whose name says so, or from which most tables hang; None without links."""
     row_keys = _row_keys(links)
-    links = [link for link in links if link.row_key == row_keys[link.parent]]
-    if not links:
+    taken = [link for link in links if link.row_key == row_keys[link.parent]]
+    if not taken:
         return None
-    reached = {name: _reached(name, links) for name in row_keys}
+    reached = {name: _reached(name, taken) for name in row_keys}
     persons = {name: _is_of_persons(name, row_key) for name, row_key in row_keys.items()}
     root = max(row_keys, key=lambda name: (persons[name], len(reached[name]), tables[name].rows))
-    return Tree(root, persons[root] > 0, row_keys, _deepest(reached[root], links))
+    found = _deepest(reached[root], taken)
+    chosen = {(name, link.key) for name, link in found.items()}
+    others = [link for link in links if link.parent in {root, *found} and (link.table, link.key) not in chosen]
+    named = [link for link in others if (link.exactness or link.is_declared) and link.table != root]
+    return Tree(root, persons[root] > 0, row_keys, found, named)
 
 
 def _row_keys(links: Sequence[Link]) -> dict[str, str]:

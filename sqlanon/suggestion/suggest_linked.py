@@ -18,7 +18,7 @@ from sqlanon.model.policy.table_roles import qualified
 from sqlanon.queries.kit.nodes import Relation, Step, select
 from sqlanon.satellites import installed_version
 from sqlanon.suggestion.linked_suggestion import LinkedDraft, LinkedSuggestion, SuggestedTable, TableDraft
-from sqlanon.suggestion.links import SQL, Link, Table, Tree, found_links, path_of, tree_of
+from sqlanon.suggestion.links import SQL, Link, Table, Tree, found_links, tree_of
 from sqlanon.suggestion.policy_edits import LIST_OF_ROLE
 from sqlanon.suggestion.suggest import (
     NO_QUASI_IDENTIFIER,
@@ -140,17 +140,14 @@ class _Suggested:
         return name == self._tree.root or any(link.parent == name for link in self._tree.links.values())
 
     def _roles(self, name: str) -> Iterator[tuple[str, SuggestedColumn]]:
-        """Yield the columns with other roles than keys; those with keys of persons again are dropped."""
+        """Yield the columns with other roles than keys; those with keys of another table are dropped."""
         keys = self._keys(name)
-        above = {self._tree.row_keys[each]: each for each in path_of(name, self._tree.links)[1:]}
+        dropped = {link.key: f"has keys of {link.parent}" for link in self._tree.others if link.table == name}
         for column in self._alone[name].columns:
-            if column.name in keys:
-                continue
-            if column.name in above:
-                reason = f"has the name of the key of {above[column.name]}"
-                changes = {"role": "identifier", "reason": reason, "is_undecided": False, "taxonomy": None}
-                yield column.name, column.model_copy(update=changes)
-            else:
+            if column.name in dropped:
+                changes = {"role": "identifier", "is_undecided": False, "taxonomy": None}
+                column = column.model_copy(update={**changes, "reason": dropped[column.name]})
+            if column.name not in keys:
                 yield column.name, column
 
     def _coarsened(self) -> dict[str, SuggestedTaxonomy]:
@@ -186,6 +183,7 @@ class _Suggested:
     def _notes(self, left_out: Sequence[str]) -> Iterator[str]:
         if left_out:
             yield f"no row of {listed(left_out)} belongs to a person: join columns that you need in a view"
+        yield from self._notes_on_keys(left_out)
         general, nodes = PROFILES[self._profile].notes, lattice_nodes(self._taxonomies)
         if nodes > MAX_NODES:
             yield f"the lattice has {nodes:,} nodes: fewer quasi-identifiers are searched sooner, and released finer"
@@ -194,6 +192,14 @@ class _Suggested:
                 if note not in general and (note != NO_QUASI_IDENTIFIER or name == self._tree.root):
                     yield f"{name}: {note}"
         yield from general
+
+    def _notes_on_keys(self, left_out: Sequence[str]) -> Iterator[str]:
+        for link in self._tree.others:
+            found = f'{link.table}: "{link.key}" has keys of {link.parent}'
+            if link.table in left_out:
+                yield f'{found}, but those in its "{link.row_key}", not in "{self._tree.row_keys[link.parent]}"'
+            elif link.parent == self._tree.links[link.table].parent:
+                yield f"{found}, too, and is dropped: a row belongs to one row of another"
 
     def _draft(self, suggestion: LinkedSuggestion) -> LinkedDraft:
         drafts = {name: self._alone[name]._draft for name in self._names}

@@ -214,6 +214,24 @@ class TestLinks:
         }
         assert {*found.left_out} == {"wards", "beds"}
 
+    def test_a_row_belongs_to_one_person(self) -> None:
+        sql = """
+            CREATE TABLE patients AS SELECT i AS id, uuid() AS number FROM range(100) AS t (i);
+            CREATE TABLE letters AS
+            SELECT i % 100 AS from_patient_id, (i + 1) % 100 AS to_patient_id FROM range(300) AS t (i);
+            CREATE TABLE bills AS SELECT number AS patient_number FROM patients, range(2)
+        """
+        found = suggested(sql)
+        assert links(found)["letters"][:2] == ("patients", "from_patient_id")
+        assert roles(found, "letters") == {"to_patient_id": "identifier"}
+        assert found.left_out == ("bills",)
+        assert found.notes[1:] == (
+            'bills: "patient_number" has keys of patients, but those in its "number", not in "id"',
+            'letters: "to_patient_id" has keys of patients, too, and is dropped: a row belongs to one row of another',
+            "patients: no column was taken for a quasi-identifier: a policy needs at least one, which you must name",
+        )
+        assert not found.runs
+
     def test_files_are_linked_by_name(self, tmp_path: Path) -> None:
         with sa.connect() as session:
             session.connection.execute(HOSPITAL)

@@ -105,6 +105,21 @@ class LabelLosses:
             aliased(_combination(quality.aggregate, shares, known).copy(), "combined_loss"),
         ]
 
+    def weighted(self) -> exp.Expr:
+        """Return the weighted mean of the losses of a class's labels, if quasi-identifiers are kept apart."""
+        quality = self._encoding.criteria.quality
+        assert isinstance(quality, LM)
+        shares = enumerate(quality.shares(self._encoding.spec.quasi_identifiers))
+        losses = (
+            exp.Mul(
+                this=double(share),
+                expression=double(self._alike[place]) if place in self._alike else column(_loss_apart(place)),
+            )
+            for place, share in shares
+            if share
+        )
+        return exp.Paren(this=added(losses))
+
     def _columns(self) -> list[exp.Alias]:
         """Return the losses of a class's labels: the mean by measure, and single losses if they are kept apart."""
         losses = [aliased(self._mean(name), f"anon_{name}") for name in self.measures]

@@ -1,0 +1,90 @@
+-- Whole trees of linked tables: persons look alike if their labels are equal, and those of all their rows.
+--
+-- :rows (anon_row BIGINT, anon_parent BIGINT, anon_key_0 BIGINT, anon_rows BIGINT)
+-- :persons (anon_person BIGINT, anon_key_0 BIGINT, anon_signature UBIGINT, anon_rows_1 BIGINT)
+-- :classes (anon_key_0 BIGINT, anon_signature UBIGINT, anon_persons BIGINT, anon_is_kept BOOLEAN)
+-- :keys anon_key_0, anon_signature
+
+-- name: signatures
+-- rows by the row that they belong to, with a signature
+-- Signatures add up the hashes of rows with all that is below them, so that their order means nothing. Sums of 64-bit hashes
+-- do not overflow.
+-- :label hash(anon_key_0 & 3, 42)
+-- :carried sum(anon_rows) AS anon_rows_1
+SELECT anon_parent, sum(anon_rows * CAST(:label AS HUGEINT)) AS anon_signature, :carried
+FROM :rows
+GROUP BY anon_parent;
+
+-- name: sorted_lists
+-- rows by the row that they belong to, with the sorted list of what they show
+-- :label row(anon_key_0 & 3)
+SELECT anon_parent, list_sort(list(row(anon_label, anon_rows))) AS anon_signature
+FROM (
+    SELECT anon_parent, :label AS anon_label, CAST(sum(anon_rows) AS BIGINT) AS anon_rows
+    FROM :rows
+    GROUP BY ALL
+) AS anon_labels
+GROUP BY anon_parent;
+
+-- name: exact_classes
+-- persons with a number for what they and their rows show
+-- :labelled (anon_person BIGINT, anon_label INTEGER[])
+SELECT anon_persons.*, anon_numbers.anon_class
+FROM :persons AS anon_persons
+INNER JOIN :labelled AS anon_labelled ON anon_labelled.anon_person = anon_persons.anon_person
+INNER JOIN (
+    SELECT anon_label, row_number() OVER () AS anon_class FROM (SELECT DISTINCT anon_label FROM :labelled)
+) AS anon_numbers ON anon_numbers.anon_label = anon_labelled.anon_label;
+
+-- name: classes
+-- persons who look alike
+-- :columns anon_key_0 & 1 AS anon_key_0, anon_signature
+-- :values anon_key_0 & 1, anon_signature
+-- :carried sum(anon_rows_1) AS anon_rows_1
+SELECT :columns, count(*) AS anon_persons, :carried
+FROM :persons
+GROUP BY :values;
+
+-- name: counts
+-- classes of a node, and what it leaves out
+-- :left_out coalesce(sum(anon_persons) FILTER (WHERE NOT anon_is_kept), 0) AS left_out_0
+SELECT count(*) AS class_count, count(*) FILTER (WHERE anon_is_kept) AS kept_class_count, :left_out
+FROM :classes;
+
+-- name: values_of_persons
+-- values of persons in some row, with the share of all persons who have them
+-- :rows (anon_person BIGINT, diagnosis VARCHAR)
+-- :value diagnosis
+-- :person_count 100
+SELECT
+    anon_person,
+    dense_rank() OVER (ORDER BY anon_value ASC NULLS FIRST) AS anon_value,
+    count(*) OVER (PARTITION BY anon_value) / :person_count AS anon_share
+FROM (SELECT DISTINCT anon_person, :value AS anon_value FROM :rows);
+
+-- name: holders
+-- values of classes of persons, with the persons who have them
+-- :columns anon_key_0 & 1 AS anon_key_0, anon_signature
+-- :groups anon_key_0 & 1, anon_signature
+-- :values (anon_person BIGINT, anon_value BIGINT, anon_share DOUBLE)
+SELECT :columns, anon_value, any_value(anon_share) AS anon_share, count(*) AS anon_holders
+FROM :persons AS anon_persons
+INNER JOIN :values AS anon_held USING (anon_person)
+GROUP BY :groups, anon_value;
+
+-- name: value_measures
+-- classes of persons by the shares of persons who have a value
+-- :holders (anon_key_0 BIGINT, anon_signature UBIGINT, anon_share DOUBLE, anon_holders BIGINT)
+SELECT
+    :keys,
+    max(anon_holders / anon_persons) AS largest_share,
+    max(anon_holders / anon_share / anon_persons) - 1 AS basic_likeness,
+    -- An equal gain keeps the bound of -ln, so the number of persons is on the other side, as in enhanced_likeness_of.
+    CASE
+        WHEN bool_or(anon_holders / anon_share / (1 - ln(anon_share)) > anon_persons) THEN CAST('infinity' AS DOUBLE)
+        ELSE max(anon_holders / anon_share / anon_persons) - 1
+    END AS enhanced_likeness,
+    ln(max(anon_holders / anon_share / anon_persons)) / ln(2.0) AS disclosure
+FROM :holders
+INNER JOIN (SELECT :keys, anon_persons FROM :classes) AS anon_sizes USING (:keys)
+GROUP BY :keys;

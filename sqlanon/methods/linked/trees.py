@@ -1,0 +1,163 @@
+"""Whole trees: persons who look alike in all of their rows, at least k of them, or left out with all of their rows.
+
+Classes only become unions of classes towards the top, so what is left out is monotone. A search counts by signatures;
+what it chooses is counted again by sorted lists, since equal sums of hashes may be of different trees.
+
+Source: Nergiz, Clifton and Nergiz 2009; spec/linked.md, theorem A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.engines.duckdb import Compute
+from sqlanon.errors import VerificationError
+from sqlanon.methods.linked.encoded import EncodedLinked
+from sqlanon.methods.linked.known_row import AskedOnce
+from sqlanon.methods.linked.node_counts import NodeCounts, TableCounts, choose_linked_node
+from sqlanon.methods.linked.shown_rows import labelled_rows, shown
+from sqlanon.methods.linked.tree_rows import GAIN, SIGNATURE, SQL, TreeRows
+from sqlanon.methods.linked.tree_shares import TreeShares
+from sqlanon.model.lattice import Levels
+from sqlanon.nodes.choice import Observer
+from sqlanon.nodes.counting import NodeCounter
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
+    aliased,
+    called,
+    column,
+    equal_in,
+    f,
+    filtered,
+    select,
+    subquery,
+)
+from sqlanon.queries.linked import PERSON, ROW
+from sqlanon.search import SearchOutcome
+
+PERSONS, IS_KEPT, CLASS = "anon_persons", "anon_is_kept", "anon_class"
+
+
+class TreeCounter:
+    """Counts what nodes leave out so that k persons look alike in all of their rows, and keep the bounds of shares."""
+
+    def __init__(self, engine: Compute, encoded: EncodedLinked) -> None:
+        self._engine = engine
+        self._encoded = encoded
+        self._rows = TreeRows(engine, encoded)
+        self._shares = TreeShares(engine, encoded)
+        self._alone = AskedOnce(NodeCounter(engine, encoded.tables[encoded.policy.root]))
+
+    def bounds(self, nodes: Sequence[Levels]) -> list[NodeCounts]:
+        """Count persons by their own columns: fewer than k who look alike there are fewer by trees."""
+        root, tables = self._encoded.policy.root, self._encoded.tables
+        found = self._alone.ask([self._encoded.path_levels(root, levels) for levels in nodes], "counts")
+        persons = [TableCounts(each.suppressed_rows, each.certain_suppressed_rows) for each in found]
+        rows = [{name: each if name == root else TableCounts(0, 0) for name in tables} for each in persons]
+        counted = zip(nodes, found, rows, strict=True)
+        return [NodeCounts(levels, each.class_count, each.kept_class_count, own) for levels, each, own in counted]
+
+    def counts(self, nodes: Sequence[Levels], *, with_losses: bool) -> list[NodeCounts]:
+        return [self._counted(levels, with_losses=with_losses) for levels in nodes]
+
+    def show(self, levels: Levels) -> None:
+        """Show the rows of persons whose trees, compared by sorted lists, at least k have."""
+        persons, kept = self._rows.exact(levels), Relation("anon_kept_persons", "row")
+        keys = {CLASS: column(CLASS)}
+        classes = subquery(self._classes(persons, levels, keys), "anon_classes")
+        query = select([column(PERSON, "anon_all")], called(persons.table, "anon_all"))
+        query = query.join(classes, on=equal_in(keys, "anon_all", "anon_classes"), copy=False)
+        query = query.where(column(IS_KEPT, "anon_classes"), copy=False)
+        self._engine.run(Step(kept, query, "persons to release", is_again=True))
+        show_persons(self._engine, self._encoded, levels, kept)
+
+    def is_exact(self, levels: Levels) -> bool:
+        """Return whether the counts by signatures are those by sorted lists."""
+        found = self._totals(self._rows.persons(levels), levels, self._keys(levels))
+        return found == self._totals(self._rows.exact(levels), levels, {CLASS: column(CLASS)})
+
+    def _counted(self, levels: Levels, *, with_losses: bool) -> NodeCounts:
+        persons = self._rows.persons(levels)
+        found = self._totals(persons, levels, self._keys(levels), with_losses=with_losses)
+        tables = {name: self._table_counts(name, levels, found) for name in self._encoded.tables}
+        return NodeCounts(levels, found["class_count"], found["kept_class_count"], tables)
+
+    def _table_counts(self, name: str, levels: Levels, found: Mapping[str, Any]) -> TableCounts:
+        rows, gain = self._columns(name)
+        left_out, loss = int(found[rows]), None
+        if left_out and gain in found and self._encoded.weights[name]:
+            known = self._encoded.known_loss(name, levels) / self._encoded.weights[name]
+            loss = known + found[gain] / self._encoded.rows(name)
+        return TableCounts(left_out, int(found.get(f"certain_{rows}", left_out)), loss)
+
+    def _totals(
+        self, persons: Relation, levels: Levels, keys: Mapping[str, exp.Expr], *, with_losses: bool = False
+    ) -> dict[str, Any]:
+        """Return the row of counts of a node, with the sums of what is left out by the columns of tables."""
+        is_left_out, is_small = exp.not_(column(IS_KEPT)), column(PERSONS) < self._encoded.policy.k
+        columns = []
+        for rows, gain in map(self._columns, self._encoded.tables):
+            columns.append(_sum_of(column(rows), is_left_out, rows))
+            if self._shares.bounds:
+                columns.append(_sum_of(column(rows), is_small, f"certain_{rows}"))
+            if with_losses:
+                of_class = exp.Mul(this=column(rows), expression=column(gain)) if rows == PERSONS else column(gain)
+                columns.append(_sum_of(of_class, is_left_out, gain))
+        classes = self._classes(persons, levels, keys, with_losses=with_losses)
+        return self._engine.fetch(SQL.query("counts", classes=classes, left_out=columns), "classes of trees", "node")[0]
+
+    def _classes(
+        self, persons: Relation, levels: Levels, keys: Mapping[str, exp.Expr], *, with_losses: bool = False
+    ) -> exp.Select:
+        """Select the classes of persons by keys, with what is below them, and whether they are kept."""
+        names = [aliased(value.copy(), name) for name, value in keys.items()]
+        sums = [aliased(exp.Sum(this=column(each)), each) for each in self._rows.carried()]
+        values = [value.copy() for value in keys.values()]
+        classes = SQL.query("classes", persons=persons, columns=names, values=values, carried=sums)
+        if with_losses:
+            classes = self._rows.with_gain(self._encoded.policy.root, classes, levels)
+        return self._shares.judged(classes, persons, keys)
+
+    def _keys(self, levels: Levels) -> dict[str, exp.Expr]:
+        return {**self._rows.own_bits(self._encoded.policy.root, levels), SIGNATURE: column(SIGNATURE)}
+
+    def _columns(self, name: str) -> tuple[str, str]:
+        return (PERSONS, GAIN) if name == self._encoded.policy.root else self._rows.columns(name)
+
+
+def _sum_of(value: exp.Expr, condition: exp.Expr, name: str) -> exp.Alias:
+    return aliased(f.coalesce(filtered(exp.Sum(this=value), condition.copy()), 0), name)
+
+
+def show_persons(engine: Compute, encoded: EncodedLinked, levels: Levels, kept: Relation) -> None:
+    """Show all rows of some persons at a node."""
+    for name, table in encoded.bound.tables.items():
+        query = labelled_rows(table, encoded.recoding(name, levels), table.own)
+        rows, persons = called(table.rows.relation.table, "anon_numbers"), called(kept.table, "anon_kept")
+        query = query.join(rows, on=column(ROW, "anon_numbers").eq(column(ROW, "anon_rows")), copy=False)
+        query = query.join(persons, on=column(PERSON, "anon_kept").eq(column(PERSON, "anon_numbers")), copy=False)
+        engine.run(Step(shown(table), query, f'rows of "{name}" to release'))
+
+
+MAX_SALTS = 2
+
+
+def choose_tree_node(
+    engine: Compute, encoded: EncodedLinked, observer: Observer, stopped: Callable[[], bool]
+) -> tuple[TreeCounter, SearchOutcome]:
+    """Search for the node of least loss, and count it exactly; search again with another salt if counts differ.
+
+    Raises:
+        VerificationError: they differ again.
+    """
+    for _ in range(MAX_SALTS):
+        counter = TreeCounter(engine, encoded)
+        outcome = choose_linked_node(encoded, counter, observer, stopped)
+        if outcome.best is None or counter.is_exact(outcome.best.levels):
+            return counter, outcome
+    problem = "persons whose rows differ have equal signatures, whatever they are made of"
+    raise VerificationError("the classes of persons were not counted as they are; nothing was published:", [problem])

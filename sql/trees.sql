@@ -47,8 +47,9 @@ GROUP BY :values;
 
 -- name: counts
 -- classes of a node, and what it leaves out
+-- :node 0
 -- :left_out coalesce(sum(anon_persons) FILTER (WHERE NOT anon_is_kept), 0) AS left_out_0
-SELECT count(*) AS class_count, count(*) FILTER (WHERE anon_is_kept) AS kept_class_count, :left_out
+SELECT :node AS node, count(*) AS class_count, count(*) FILTER (WHERE anon_is_kept) AS kept_class_count, :left_out
 FROM :classes;
 
 -- name: values_of_persons

@@ -11,6 +11,7 @@ from sqlanon.methods.linked.known_pairs import KnownPairsCounter
 from sqlanon.methods.linked.known_row import KnownRowCounter
 from sqlanon.methods.linked.mixed_levels import MixedLevels
 from sqlanon.methods.linked.node_counts import LinkedChoice, LinkedCounter, NodeCounts, choose_linked_node, loss_of
+from sqlanon.methods.linked.trees import TreeCounter, choose_tree_node
 from sqlanon.methods.stages import Stages, Stopped
 from sqlanon.search import SearchOutcome
 
@@ -18,9 +19,9 @@ from sqlanon.search import SearchOutcome
 def counter_of(engine: Compute, encoded: EncodedLinked) -> LinkedCounter:
     """Return the counter of the policy's model of knowledge."""
     known = encoded.policy.known_rows
-    if known is not None:
-        return KnownRowCounter(engine, encoded) if known.m == 1 else KnownPairsCounter(engine, encoded)
-    raise PolicyError("not supported")
+    if known is None:
+        return TreeCounter(engine, encoded)
+    return KnownRowCounter(engine, encoded) if known.m == 1 else KnownPairsCounter(engine, encoded)
 
 
 def choose(
@@ -35,14 +36,23 @@ def choose(
     if encoded.policy.method == "local-recoding":
         return choose_mixed(engine, encoded, stages, stopped)
     with stages.stage("search"), engine.scratch():
-        counter = counter_of(engine, encoded)
-        outcome = choose_linked_node(encoded, counter, stages.checked, stopped)
+        counter, outcome = searched(engine, encoded, stages, stopped)
         stages.concluded(outcome)
         if outcome.best is None:
             raise unsatisfiable(encoded, counter, outcome)
         levels = outcome.best.levels
         [counts] = counter.counts([levels], with_losses=True)
     return LinkedChoice(counts, loss_of(encoded, counts), outcome), lambda: counter_of(engine, encoded).show(levels)
+
+
+def searched(
+    engine: Compute, encoded: EncodedLinked, stages: Stages, stopped: Stopped
+) -> tuple[LinkedCounter, SearchOutcome]:
+    """Search for a node; return its counter, too."""
+    if encoded.policy.known_rows is None:
+        return choose_tree_node(engine, encoded, stages.checked, stopped)
+    counter = counter_of(engine, encoded)
+    return counter, choose_linked_node(encoded, counter, stages.checked, stopped)
 
 
 def refuse_left_out(encoded: EncodedLinked) -> None:

@@ -7,11 +7,11 @@ is 0, and without a salt rows with that key would not count. Sorted lists in pla
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from sqlglot import exp
 
+from sqlanon.chance.random_source import nonce
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.linked.encoded import EncodedLinked
 from sqlanon.model.lattice import Levels
@@ -40,11 +40,12 @@ from sqlanon.queries.linked import PARENT, PERSON, ROW
 SQL = Queries("trees")
 
 SIGNATURE, ROWS, GAIN = "anon_signature", "anon_rows", "anon_gain"
-MAX_PARTS = 4
-"""Parts of nodes, all levels but those of persons, whose signatures are kept: a search moves between few of them."""
-
 Below = Callable[[str], exp.Select]
 """Selects the rows of a table by the row that they belong to, ``anon_parent``, with their ``anon_signature``."""
+
+
+def hashed(values: Sequence[exp.Expr], salt: int) -> exp.Expr:
+    return f.hash(*values, salt)
 
 
 class TreeRows:
@@ -53,41 +54,31 @@ class TreeRows:
     def __init__(self, engine: Compute, encoded: EncodedLinked) -> None:
         self._engine = engine
         self._encoded = encoded
-        self._salt = secrets.randbits(62)
-        self._parts: dict[Levels, Relation] = {}  # the latest last
-        self._part_count = 0
+        self._salt = int(nonce()[:15], 16)
         for name in encoded.tables:
             self._engine.run(Step(self._keyed(name), self._keyed_rows(name), f'keys of "{name}"', is_again=True))
 
-    def persons(self, levels: Levels) -> Relation:
-        """Return the table of persons: number, key words, signature, and what is below them by table.
+    def persons(self, levels: Levels) -> exp.Select:
+        """Select persons: number, key words, signature, and what is below them by table.
 
-        ``anon_rows_<place>`` are rows, and ``anon_gain_<place>`` is what they lose less than if they were left out.
+        ``anon_rows_<place>`` are rows, and ``anon_gain_<place>`` is what they lose less than if they were left out. All
+        of it is the same at nodes that differ in the levels of persons only, their :meth:`part`.
         """
         root = self._encoded.policy.root
-        part = levels[len(self._encoded.own_levels(root, levels)) :]
-        found = self._parts.pop(part, None)
-        if found is None:
-            found = Relation(f"anon_trees_{self._part_count}", "row")
-            self._part_count += 1
-            query = self._beside_below(root, lambda child: self._signatures(child, levels), number(0), self.carried())
-            person = [aliased(column(ROW), PERSON), aliased(self._hash(root, []), SIGNATURE)]
-            names = [*map(column, (*self.words(root), *self.carried()))]
-            query = select([*person, *names], subquery(query, "anon_rows"))
-            self._engine.run(Step(found, query, "persons with the signature of their rows"))
-            if len(self._parts) == MAX_PARTS:
-                self._engine.drop(self._parts.pop(next(iter(self._parts))))
-        self._parts[part] = found
-        return found
+        rows = self._beside_below(root, lambda child: self._signatures(child, levels), number(0), self.carried())
+        person = [aliased(column(ROW), PERSON), aliased(self._hash(root, []), SIGNATURE)]
+        return select([*person, *map(column, (*self.words(root), *self.carried()))], subquery(rows, "anon_rows"))
+
+    def part(self, levels: Levels) -> Levels:
+        return levels[len(self._encoded.own_levels(self._encoded.policy.root, levels)) :]
 
     def exact(self, levels: Levels) -> Relation:
-        """Return the table of persons with a number of what they and their rows show, ``anon_class``, by lists."""
+        """Make the table of persons with a number of what they and their rows show, ``anon_class``, by lists."""
         root = self._encoded.policy.root
         labelled, found = Relation("anon_tree_labels", "row"), Relation("anon_exact_trees", "row")
         rows = self._beside_below(root, lambda child: self._lists(child, levels), exp.Array(expressions=[]))
-        query = select(
-            [aliased(column(ROW), PERSON), aliased(self._row(root, levels), "anon_label")], subquery(rows, "anon_rows")
-        )
+        shown = [aliased(column(ROW), PERSON), aliased(self._row(root, levels), "anon_label")]
+        query = select(shown, subquery(rows, "anon_rows"))
         self._engine.run(Step(labelled, query, "persons with their rows", is_again=True))
         query = SQL.query("exact_classes", persons=self.persons(levels), labelled=labelled)
         self._engine.run(Step(found, query, "persons with equal trees", is_again=True))
@@ -104,7 +95,7 @@ class TreeRows:
         names = {word: self._encoded.tables[name].encoding.key(word) for word in masks}
         return {names[word]: bits(column(names[word]), number(mask)) for word, mask in masks.items()}
 
-    def with_gain(self, name: str, rows: exp.Select, levels: Levels) -> exp.Select:
+    def with_gain(self, name: str, rows: exp.Query, levels: Levels) -> exp.Select:
         """Add to rows with key words ``anon_gain``: 1 less the weighted loss of their labels, 0 without a weight."""
         encoding, gain = self._encoded.tables[name].encoding, double(0)
         if self._encoded.weights[name]:
@@ -134,7 +125,9 @@ class TreeRows:
         return [*map(encoding.key, words_of(masks))]
 
     def _positions(self, name: str) -> list[int]:
-        return [*map(self._encoded.tables[name].encoding.spec.quasi_identifiers.index, self._encoded.bound.tables[name].own)]
+        return [
+            *map(self._encoded.tables[name].encoding.spec.quasi_identifiers.index, self._encoded.bound.tables[name].own)
+        ]
 
     def _keyed(self, name: str) -> Relation:
         return Relation(f"anon_keyed_{self._encoded.bound.tables[name].rows.place}", "rows")
@@ -145,7 +138,11 @@ class TreeRows:
 
     def _keyed_rows(self, name: str) -> exp.Select:
         """Select the key words of a table's own columns; equal rows are one if nothing is below them."""
-        table, encoding, numbers = self._encoded.bound.tables[name], self._encoded.tables[name].encoding, self._numbers(name)
+        table, encoding, numbers = (
+            self._encoded.bound.tables[name],
+            self._encoded.tables[name].encoding,
+            self._numbers(name),
+        )
         rows = called(table.rows.rows(table.own, numbers=numbers), "anon_source")
         shown = [column(each, "anon_source") for each in numbers]
         query = with_leaves(encoding, select(shown, rows), "anon_source", self._positions(name))
@@ -189,7 +186,7 @@ class TreeRows:
         return SQL.query("sorted_lists", rows=rows, label=self._row(name, levels))
 
     def _hash(self, name: str, labels: Iterable[exp.Expr]) -> exp.Expr:
-        return f.hash(*labels, *self._below(name), self._salt)
+        return hashed([*labels, *self._below(name)], self._salt)
 
     def _row(self, name: str, levels: Levels) -> exp.Expr:
         return f.row(0, *self.own_bits(name, levels).values(), *self._below(name))

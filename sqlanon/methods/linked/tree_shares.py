@@ -49,9 +49,11 @@ class TreeShares:
             home = next(table for table in encoded.bound.tables.values() if name in table.rows.columns)
             rows = home.rows.rows([name], numbers=[PERSON])
             roles = SQL.given(rows=rows, value=exact_text(column(name)), person_count=encoded.rows(encoded.policy.root))
-            engine.run(Step(relation, roles.query("values_of_persons"), f'persons who have values of "{name}"', is_again=True))
+            engine.run(
+                Step(relation, roles.query("values_of_persons"), f'persons who have values of "{name}"', is_again=True)
+            )
 
-    def judged(self, classes: exp.Select, persons: Relation, keys: Mapping[str, exp.Expr]) -> exp.Select:
+    def judged(self, classes: exp.Select, persons: exp.Table, keys: Mapping[str, exp.Expr]) -> exp.Select:
         """Add to classes of persons by keys whether they are kept: ``anon_is_kept``."""
         query = select([all_columns("anon_classes")], subquery(classes, "anon_classes"))
         kept: list[exp.Expr] = [column("anon_persons", "anon_classes") >= self._k]
@@ -63,7 +65,7 @@ class TreeShares:
         return query.select(aliased(all_of(kept), IS_KEPT), copy=False)
 
     def _measures(
-        self, classes: exp.Select, persons: Relation, keys: Mapping[str, exp.Expr], values: Relation
+        self, classes: exp.Select, persons: exp.Table, keys: Mapping[str, exp.Expr], values: Relation
     ) -> exp.Select:
         shown = [aliased(value.copy(), name) for name, value in keys.items()]
         groups = [value.copy() for value in keys.values()]

@@ -8,6 +8,7 @@ Source: Nergiz, Clifton and Nergiz 2009; spec/linked.md, theorem A.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -33,13 +34,17 @@ from sqlanon.queries.kit.nodes import (
     equal_in,
     f,
     filtered,
+    identifier,
+    made_once,
     select,
     subquery,
+    union_all,
 )
 from sqlanon.queries.linked import PERSON, ROW
 from sqlanon.search import SearchOutcome
 
 PERSONS, IS_KEPT, CLASS = "anon_persons", "anon_is_kept", "anon_class"
+MADE_ONCE = exp.Table(this=identifier("anon_signed"))  # persons in a statement about several nodes
 
 
 class TreeCounter:
@@ -62,13 +67,19 @@ class TreeCounter:
         return [NodeCounts(levels, each.class_count, each.kept_class_count, own) for levels, each, own in counted]
 
     def counts(self, nodes: Sequence[Levels], *, with_losses: bool) -> list[NodeCounts]:
-        return [self._counted(levels, with_losses=with_losses) for levels in nodes]
+        found: dict[Levels, NodeCounts] = {}
+        ordered = sorted(dict.fromkeys(nodes), key=self._rows.part)
+        for _, alike in itertools.groupby(ordered, key=self._rows.part):
+            together = [*alike]
+            rows = self._totals(self._rows.persons(together[0]), together, with_losses=with_losses)
+            found |= {levels: self._counts_of(levels, row) for levels, row in zip(together, rows, strict=True)}
+        return [found[levels] for levels in nodes]
 
     def show(self, levels: Levels) -> None:
         """Show the rows of persons whose trees, compared by sorted lists, at least k have."""
         persons, kept = self._rows.exact(levels), Relation("anon_kept_persons", "row")
         keys = {CLASS: column(CLASS)}
-        classes = subquery(self._classes(persons, levels, keys), "anon_classes")
+        classes = subquery(self._classes(persons.table, levels, keys), "anon_classes")
         query = select([column(PERSON, "anon_all")], called(persons.table, "anon_all"))
         query = query.join(classes, on=equal_in(keys, "anon_all", "anon_classes"), copy=False)
         query = query.where(column(IS_KEPT, "anon_classes"), copy=False)
@@ -77,12 +88,11 @@ class TreeCounter:
 
     def is_exact(self, levels: Levels) -> bool:
         """Return whether the counts by signatures are those by sorted lists."""
-        found = self._totals(self._rows.persons(levels), levels, self._keys(levels))
-        return found == self._totals(self._rows.exact(levels), levels, {CLASS: column(CLASS)})
+        exact = select([exp.Star()], self._rows.exact(levels).table)
+        keys = {CLASS: column(CLASS)}
+        return self._totals(self._rows.persons(levels), [levels]) == self._totals(exact, [levels], keys)
 
-    def _counted(self, levels: Levels, *, with_losses: bool) -> NodeCounts:
-        persons = self._rows.persons(levels)
-        found = self._totals(persons, levels, self._keys(levels), with_losses=with_losses)
+    def _counts_of(self, levels: Levels, found: Mapping[str, Any]) -> NodeCounts:
         tables = {name: self._table_counts(name, levels, found) for name in self._encoded.tables}
         return NodeCounts(levels, found["class_count"], found["kept_class_count"], tables)
 
@@ -95,9 +105,14 @@ class TreeCounter:
         return TableCounts(left_out, int(found.get(f"certain_{rows}", left_out)), loss)
 
     def _totals(
-        self, persons: Relation, levels: Levels, keys: Mapping[str, exp.Expr], *, with_losses: bool = False
-    ) -> dict[str, Any]:
-        """Return the row of counts of a node, with the sums of what is left out by the columns of tables."""
+        self,
+        persons: exp.Select,
+        nodes: Sequence[Levels],
+        keys: Mapping[str, exp.Expr] | None = None,
+        *,
+        with_losses: bool = False,
+    ) -> list[dict[str, Any]]:
+        """Return the counts of nodes of one part, with the sums of what is left out by the columns of tables."""
         is_left_out, is_small = exp.not_(column(IS_KEPT)), column(PERSONS) < self._encoded.policy.k
         columns = []
         for rows, gain in map(self._columns, self._encoded.tables):
@@ -107,11 +122,17 @@ class TreeCounter:
             if with_losses:
                 of_class = exp.Mul(this=column(rows), expression=column(gain)) if rows == PERSONS else column(gain)
                 columns.append(_sum_of(of_class, is_left_out, gain))
-        classes = self._classes(persons, levels, keys, with_losses=with_losses)
-        return self._engine.fetch(SQL.query("counts", classes=classes, left_out=columns), "classes of trees", "node")[0]
+        counted = []
+        for place, levels in enumerate(nodes):
+            classes = self._classes(MADE_ONCE, levels, keys or self._keys(levels), with_losses=with_losses)
+            counted.append(SQL.query("counts", classes=classes, node=place, left_out=columns))
+        query = union_all(counted)
+        query.set("with_", exp.With(expressions=[made_once(MADE_ONCE.name, persons)]))
+        found = self._engine.fetch(query, "classes of persons", "node")
+        return sorted(found, key=lambda row: int(row["node"]))
 
     def _classes(
-        self, persons: Relation, levels: Levels, keys: Mapping[str, exp.Expr], *, with_losses: bool = False
+        self, persons: exp.Table, levels: Levels, keys: Mapping[str, exp.Expr], *, with_losses: bool = False
     ) -> exp.Select:
         """Select the classes of persons by keys, with what is below them, and whether they are kept."""
         names = [aliased(value.copy(), name) for name, value in keys.items()]

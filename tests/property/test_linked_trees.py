@@ -1,0 +1,201 @@
+"""Whole trees of linked tables by brute force: persons who look alike in all of their rows (tests.linked_oracle)."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sqlanon as sa
+from sqlanon.binding.linked import bound_linked
+from sqlanon.engines.duckdb import Engine
+from sqlanon.errors import VerificationError
+from sqlanon.methods.linked import tree_rows
+from sqlanon.methods.linked.encoded import EncodedLinked, encode_linked
+from sqlanon.methods.linked.node_counts import loss_of
+from sqlanon.methods.linked.shown_rows import shown
+from sqlanon.methods.linked.trees import TreeCounter, choose_tree_node
+from sqlanon.model.policy.linked_policy import LinkedPolicy
+from sqlanon.queries.kit.nodes import f
+from tests.engines import engine_of
+from tests.linked_oracle import (
+    Label,
+    Levels,
+    Node,
+    Persons,
+    Row,
+    Schema,
+    Value,
+    best_nodes,
+    loss,
+    records_of,
+    rows_of,
+    shown_rows,
+    whole_persons,
+)
+from tests.sql.test_oracle import FEW_EXAMPLES
+
+PERSONS, VISITS, DIAGNOSES, BILLS = "persons", "vis its", 'diag"noses', "bills"
+COLUMNS = {PERSONS: ("a", "b"), VISITS: ("c",), DIAGNOSES: ("d",), BILLS: ("e",)}
+PARENTS = {VISITS: PERSONS, DIAGNOSES: VISITS, BILLS: PERSONS}
+ROWS = [["x", "xy", "*"], ["y", "xy", "*"], ["z", "z", "*"]]
+TAXONOMY: list[dict[Value, Label]] = [{row[0]: row[level] for row in ROWS} for level in range(3)]
+SCHEMA = Schema({name: [TAXONOMY for _ in columns] for name, columns in COLUMNS.items()})
+
+VALUES = st.sampled_from(["x", "y", "z", None])
+NO_ROWS: st.SearchStrategy[tuple[Row, ...]] = st.just(())
+DIAGNOSIS = st.builds(Row, st.just(DIAGNOSES), st.tuples(VALUES), NO_ROWS)
+VISIT = st.builds(Row, st.just(VISITS), st.tuples(VALUES), st.lists(DIAGNOSIS, max_size=2).map(tuple))
+BILL = st.builds(Row, st.just(BILLS), st.tuples(VALUES), NO_ROWS)
+PERSON = st.builds(Row, st.just(PERSONS), st.tuples(VALUES, VALUES), st.lists(VISIT | BILL, max_size=3).map(tuple))
+OF_ALL_TABLES = Row(PERSONS, ("x", "x"), (Row(VISITS, ("y",), (Row(DIAGNOSES, ("z",)),)), Row(BILLS, (None,))))
+DATABASES = st.lists(PERSON, min_size=1, max_size=5).flatmap(
+    lambda some: st.lists(st.sampled_from([*some, OF_ALL_TABLES]), max_size=12).map(
+        lambda found: [*found, OF_ALL_TABLES]
+    )
+)
+
+
+def policy(k: int = 2, limit: float = 1.0, **more: Any) -> LinkedPolicy:
+    tables = {
+        name: {
+            "parent": PARENTS.get(name),
+            "key": "above" if name in PARENTS else None,
+            "row_key": "id",
+            "quasi_identifiers": columns,
+            "sensitive": ["secret"],
+            "taxonomies": {column: {"kind": "rows", "rows": ROWS} for column in columns},
+            "suppression_limit": 1.0 if name in PARENTS else None,
+        }
+        for name, columns in COLUMNS.items()
+    }
+    fields = {"privacy": [{"model": "k-anonymity", "k": k}], "suppression_limit": limit, "tables": tables}
+    return LinkedPolicy(**{**fields, **more})
+
+
+def load(engine: Engine, persons: Persons) -> None:
+    """Make the tables; rows have their position as key, and their first value as secret, too."""
+    rows = rows_of(persons)
+    for name, columns in COLUMNS.items():
+        listed = ", ".join(f'"{column}" VARCHAR' for column in columns)
+        engine.connection.execute(
+            f"CREATE OR REPLACE TABLE {quoted(name)} (id VARCHAR, above VARCHAR, {listed}, secret VARCHAR)"
+        )
+        for place, row in rows.items():
+            if row.table == name:
+                values = [str(place), str(place[:-1]), *row.values, row.values[0]]
+                marks = ", ".join("?" for _ in values)
+                engine.connection.execute(f"INSERT INTO {quoted(name)} VALUES ({marks})", values)
+        if name == PERSONS:
+            engine.connection.execute(f"ALTER TABLE {quoted(name)} DROP above")
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+@contextmanager
+def encoded_tables(persons: Persons, policy: LinkedPolicy) -> Iterator[tuple[Engine, EncodedLinked]]:
+    engine = engine_of(session())
+    load(engine, persons)
+    sources = {name: engine.resolve(name) for name in COLUMNS}
+    with bound_linked(engine, sources, policy) as bound, engine.scratch():
+        yield engine, encode_linked(engine, bound)
+
+
+@cache
+def session() -> sa.Session:
+    return sa.connect()
+
+
+def node_at(encoded: EncodedLinked, levels: Levels) -> Node:
+    return Node.at({name: encoded.own_levels(name, levels) for name in COLUMNS})
+
+
+def shown_records(engine: Engine, encoded: EncodedLinked) -> Counter[Any]:
+    """What is shown of each person, by the numbers of rows."""
+    below: dict[tuple[str, int], list[Any]] = {}
+    for name in reversed(encoded.policy.ordered):
+        table = encoded.bound.tables[name]
+        columns = ", ".join(f"shown.{quoted(each)}" for each in table.own)
+        parent = "anon_row" if name == PERSONS else "anon_parent"
+        found = engine.connection.execute(
+            f"SELECT anon_row, {parent}, {columns} FROM temp.main.{shown(table).name} AS shown "
+            f"JOIN temp.main.{table.rows.relation.name} USING (anon_row)"
+        ).fetchall()
+        for row, above, *labels in found:
+            record = (name, tuple(labels), tuple(sorted(below.get((name, row), []), key=repr)))
+            below.setdefault((PARENTS.get(name, ""), above), []).append(record)
+    return Counter(itertools.chain.from_iterable(found for (name, _), found in below.items() if not name))
+
+
+def as_shown(row: Row) -> Any:
+    labels = tuple(label for _, label in row.values)
+    return row.table, labels, tuple(sorted(map(as_shown, row.below), key=repr))
+
+
+@FEW_EXAMPLES
+@given(DATABASES, st.integers(2, 3), st.lists(st.tuples(*[st.integers(0, 2)] * 5), min_size=3, max_size=6))
+def test_nodes_leave_out_persons_whose_trees_fewer_than_k_have(persons: Persons, k: int, nodes: list[Levels]) -> None:
+    with encoded_tables(persons, policy(k)) as (engine, encoded):
+        counter = TreeCounter(engine, encoded)
+        for levels, counts in zip(nodes, counter.counts(nodes, with_losses=True), strict=True):
+            node = node_at(encoded, levels)
+            left_out = whole_persons(k, None)(persons, SCHEMA, node)
+            gone = Counter(rows_of(persons)[place].table for place in left_out)
+            alike = Counter(SCHEMA.label(person, node) for person in persons)
+            assert {name: table.left_out for name, table in counts.tables.items()} == {
+                name: gone[name] for name in COLUMNS
+            }
+            assert (counts.class_count, counts.kept_class_count) == (len(alike), sum(n >= k for n in alike.values()))
+            kept = shown_rows(persons, node, left_out)
+            assert loss_of(encoded, counts) == pytest.approx(float(loss(persons, SCHEMA, kept)))
+            assert counter.is_exact(levels)
+        [bound] = counter.bounds([levels])
+        assert bound.tables[PERSONS].left_out <= counts.tables[PERSONS].left_out
+        counter.show(levels)
+        assert shown_records(engine, encoded) == Counter(map(as_shown, records_of(persons, SCHEMA, kept).values()))
+
+
+@FEW_EXAMPLES
+@given(DATABASES)
+def test_the_search_finds_the_least_loss(persons: Persons) -> None:
+    limits = {PERSONS: 0.4, VISITS: 1.0, DIAGNOSES: 1.0, BILLS: 1.0}
+    best = best_nodes(persons, SCHEMA, whole_persons(2, None), limits)
+    with encoded_tables(persons, policy(2, 0.4)) as (engine, encoded):
+        _, outcome = choose_tree_node(engine, encoded, lambda *_: None, lambda: False)
+    assert (outcome.loss is None) == (best is None)
+    if best is not None:
+        assert outcome.loss == pytest.approx(float(best[0]))
+
+
+def visitor(visits: int) -> Row:
+    return Row(PERSONS, ("x", "x"), (Row(VISITS, (None,)),) * visits)
+
+
+COUNTED = [*map(visitor, (0, 1, 2, 3)), OF_ALL_TABLES]
+"""Persons who differ in the number of equal rows: their key is 0, as is DuckDB's hash of it."""
+
+
+def test_rows_with_a_key_of_zeros_count() -> None:
+    with encoded_tables(COUNTED, policy()) as (engine, encoded):
+        [counts] = TreeCounter(engine, encoded).counts([(0, 0, 0, 0, 0)], with_losses=False)
+    assert counts.class_count == 5
+
+
+def test_signatures_that_say_too_little_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree_rows, "hashed", lambda values, _: f.hash(*values[:1] or [0]))
+    with encoded_tables(COUNTED, policy()) as (engine, encoded):
+        counter = TreeCounter(engine, encoded)
+        [counts] = counter.counts([(0, 0, 0, 0, 0)], with_losses=False)
+        assert counts.class_count == 2
+        assert not counter.is_exact((0, 0, 0, 0, 0))
+        with pytest.raises(VerificationError, match="nothing was published"):
+            choose_tree_node(engine, encoded, lambda *_: None, lambda: False)

@@ -61,7 +61,7 @@ def anonymize_linked(
             noting(engine, [*sources.values()], holder, is_listed=is_listed) as noted,
             linked_target(engine, into, bound.policy.ordered, sources, replace=replace) as target,
         ):
-            release = carry_out(engine, bound, target, noted, stages, stopped or never, max_loss)
+            release = carry_out(engine, bound, sources, target, noted, stages, stopped or never, max_loss)
         stages.finish()
     return release.model_copy(update={"report": noted.reported(release.report)})
 
@@ -70,6 +70,7 @@ def anonymize_linked(
 def carry_out(
     engine: Engine,
     bound: BoundLinked,
+    sources: Mapping[str, ResolvedSource],
     target: LinkedTarget,
     noted: Noting,
     stages: Stages,
@@ -94,7 +95,7 @@ def carry_out(
         with engine.transaction():
             written = {name: target.write(name, written_rows(encoded, name)) for name in encoded.tables}
             stages.finish()
-            return verified(engine, encoded, choice, rows, written, target, noted, stages)
+            return verified(engine, encoded, choice, rows, written, sources, target, noted, stages)
 
 
 # More than six parameters: what was chosen and written.
@@ -104,6 +105,7 @@ def verified(
     choice: LinkedChoice,
     rows: Mapping[str, LinkedRowCounts],
     written: Mapping[str, ResolvedSource],
+    sources: Mapping[str, ResolvedSource],
     target: LinkedTarget,
     noted: Noting,
     stages: Stages,
@@ -111,7 +113,8 @@ def verified(
     """Measure the written tables by their joins, and add the record of the release."""
     policy = encoded.policy
     with stages.stage("verify"):
-        measured = measure_linked(engine, written, policy, upto=known_rows_to_measure(policy, rows))
+        upto = known_rows_to_measure(policy, rows)
+        measured = measure_linked(engine, written, policy, upto=upto, sources=sources)
         if shortfalls := [*shortfalls_of_linked(measured, policy), *other_counts(measured, rows)]:
             raise VerificationError(WITHDRAWN, shortfalls)
     report = report_of(engine, encoded, choice, rows, measured, target, stages)

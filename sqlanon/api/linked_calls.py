@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import PolicyError, SqlanonError
 from sqlanon.model.destination import Replace, replacing
-from sqlanon.model.names import enumerated, listed, speller
+from sqlanon.model.names import enumerated, folded, listed, speller
 
 if TYPE_CHECKING:
     from sqlanon.api.opened import OpenedEngine
@@ -45,7 +46,12 @@ def linked_sources(opened: OpenedEngine, policy: LinkedPolicy, given: object) ->
     if missing:
         which = f"table{'s' * (len(missing) > 1)} {listed(missing)}"
         raise PolicyError(f"no source is given for the {which}, which the warehouse does not have: {FORMS}")
-    return {name: opened.resolve(named.get(name, name)) for name in dict.fromkeys((*policy.tables, *named))}
+    columns = {name: {*map(folded, roles.columns)} for name, roles in policy.tables.items()}
+    found = {}
+    for name in dict.fromkeys((*policy.tables, *named)):
+        with engine.reading_one_of_several({*chain(*columns.values())} - columns.get(name, set())):
+            found[name] = opened.resolve(named.get(name, name))
+    return found
 
 
 # More than six parameters: what a run is given.
@@ -59,6 +65,7 @@ def run_linked(
     progress: Progress,
     stopped: Stopped | None,
     max_loss: float | None,
+    is_listed: bool,
 ) -> LinkedRelease:
     from sqlanon.run.linked import anonymize_linked
 
@@ -75,6 +82,7 @@ def run_linked(
         progress=progress,
         stopped=stopped,
         max_loss=max_loss,
+        is_listed=is_listed,
     )
 
 

@@ -137,6 +137,7 @@ class Session(Preparations, Nodes, Releases, AbstractContextManager["Session"]):
         time_limit: float | None = None,
         max_loss: float | None = None,
         stop: Callable[[], bool] | None = None,
+        listed: bool = True,
         sql: str | Path | None = None,
     ) -> LinkedRelease: ...
 
@@ -199,8 +200,8 @@ class Session(Preparations, Nodes, Releases, AbstractContextManager["Session"]):
 
         Linked tables, which have a :class:`LinkedPolicy`, are published together: all of them or none, with keys that
         are drawn anew in each run. The target is a folder, or a schema of the warehouse, with a table for each. Of the
-        options, ``replace`` (except ``"changed"``), ``progress``, ``time_limit``, ``max_loss``, ``stop`` and ``sql``
-        are for them.
+        options, ``replace`` (except ``"changed"``), ``progress``, ``time_limit``, ``max_loss``, ``stop``,
+        ``listed`` and ``sql`` are for them.
 
         Args:
             source, policy, into: the table, the guarantee, and the target; for linked tables, a mapping of sources by
@@ -265,9 +266,9 @@ class Session(Preparations, Nodes, Releases, AbstractContextManager["Session"]):
         wanted = self._opened.given(policy)
         stopped, progress = stopping(time_limit, self._opened.callback(stop)), self._opened.callback(progress)
         if isinstance(wanted, LinkedPolicy):
-            refuse_options(node=node, dataset=dataset, public=public, random_source=random_source, tables=tables)
-            refuse_options(rows_per_file=rows_per_file, partition_by=partition_by, csv_formulas=csv_formulas)
-            refuse_options(pseudonym_key=pseudonym_key)
+            of_rows = {"rows_per_file": rows_per_file, "partition_by": partition_by, "csv_formulas": csv_formulas}
+            of_methods = {"node": node, "dataset": dataset, "public": public, "random_source": random_source}
+            refuse_options(**of_rows, **of_methods, tables=tables, pseudonym_key=pseudonym_key)
             with statements_to(self._engine, sql):
                 return run_linked(
                     self._opened,
@@ -278,6 +279,7 @@ class Session(Preparations, Nodes, Releases, AbstractContextManager["Session"]):
                     progress=progress,
                     stopped=stopped,
                     max_loss=max_loss,
+                    is_listed=listed,
                 )
         key = key_for(wanted, pseudonym_key)
         request = Request(

@@ -31,13 +31,12 @@ class JoinedTables:
     """The tables, parents first, with their rows joined in temporary tables."""
 
     tables: Sequence[LinkedTable]
-    prefix: str = "anon_joined"
 
     def rows(self, place: int) -> Relation:
-        return Relation(f"{self.prefix}_{place}", "row")
+        return Relation(f"anon_joined_{place}", "row")
 
     def _trees(self, place: int, done: int) -> Relation:
-        return Relation(f"{self.prefix}_{place}_trees_{done}", "row")
+        return Relation(f"anon_trees_{place}_{done}", "row")
 
     def join(self) -> list[Step]:
         """Return the steps that make the rows of each table: their numbers, those of the rows above, and labels."""
@@ -91,14 +90,6 @@ class JoinedTables:
     def trees(self, k: int) -> exp.Query:
         """Select k, class_count, unique_persons and persons_below by all rows of a person."""
         return SQL.query("classes", alike=self._grown(0), k=k)
-
-    def shares(self, place: int, name: str, original: JoinedTables) -> exp.Query:
-        """Select one row: the greatest share of a class of trees with one value of a sensitive column, and how much
-        greater than among all persons of the ``original`` it is."""
-        field = self.tables[place].sensitive.index(name) + 1
-        value = exp.Anonymous(this="struct_extract", expressions=[column("sensitive"), number(field)])
-        roles = SQL.given(grown=self._grown(0), rows=self.rows(place), value=value)
-        return roles.query("shares", original_persons=original.rows(0), original_rows=original.rows(place))
 
     def _children(self, place: int) -> list[int]:
         return [child for child, table in enumerate(self.tables) if table.parent == place]

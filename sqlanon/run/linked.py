@@ -21,7 +21,7 @@ from sqlanon.model.known_rows import KnownRows
 from sqlanon.model.names import enumerated, in_quotes
 from sqlanon.model.policy.linked_policy import LinkedPolicy
 from sqlanon.model.privacy import KAnonymity
-from sqlanon.model.record import BoundRecord, LinkedRowsRecord, LinkedTableRecord, Record
+from sqlanon.model.record import BoundRecord, LinkedRowsRecord, LinkedTableRecord, Record, ReportRecord
 from sqlanon.model.release.linked import LinkedMeasurement
 from sqlanon.model.release.linked_report import LinkedRelease, LinkedReport, LinkedRowCounts, levels_by_table
 from sqlanon.model.release.measurement import with_notes
@@ -61,7 +61,7 @@ def anonymize_linked(
             noting(engine, [*sources.values()], holder, is_listed=is_listed) as noted,
             linked_target(engine, into, bound.policy.ordered, sources, replace=replace) as target,
         ):
-            release = carry_out(engine, bound, sources, target, noted, stages, stopped or never, max_loss)
+            release = carry_out(engine, bound, target, noted, stages, stopped or never, max_loss)
         stages.finish()
     return release.model_copy(update={"report": noted.reported(release.report)})
 
@@ -70,7 +70,6 @@ def anonymize_linked(
 def carry_out(
     engine: Engine,
     bound: BoundLinked,
-    sources: Mapping[str, ResolvedSource],
     target: LinkedTarget,
     noted: Noting,
     stages: Stages,
@@ -95,7 +94,7 @@ def carry_out(
         with engine.transaction():
             written = {name: target.write(name, written_rows(encoded, name)) for name in encoded.tables}
             stages.finish()
-            return verified(engine, encoded, choice, rows, written, sources, target, noted, stages)
+            return verified(engine, encoded, choice, rows, written, target, noted, stages)
 
 
 # More than six parameters: what was chosen and written.
@@ -105,7 +104,6 @@ def verified(
     choice: LinkedChoice,
     rows: Mapping[str, LinkedRowCounts],
     written: Mapping[str, ResolvedSource],
-    sources: Mapping[str, ResolvedSource],
     target: LinkedTarget,
     noted: Noting,
     stages: Stages,
@@ -113,14 +111,12 @@ def verified(
     """Measure the written tables by their joins, and add the record of the release."""
     policy = encoded.policy
     with stages.stage("verify"):
-        upto = known_rows_to_measure(policy, rows)
-        measured = measure_linked(engine, written, policy, upto=upto, sources=sources)
+        measured = measure_linked(engine, written, policy, upto=known_rows_to_measure(policy, rows))
         if shortfalls := [*shortfalls_of_linked(measured, policy), *other_counts(measured, rows)]:
             raise VerificationError(WITHDRAWN, shortfalls)
     report = report_of(engine, encoded, choice, rows, measured, target, stages)
-    report = with_notes(report, others_in_words(engine, noted, target.holder.into))
-    promise = linked_guarantee(policy)
-    record = record_of(encoded, report)
+    promise, record = linked_guarantee(policy), record_of(encoded, report)
+    report = with_notes(report, others_in_words(engine, noted, target.holder.into))  # not for recipients
     noted.note(target.holder, record, target.add_record(record))
     stages.begin("publish")
     return LinkedRelease(into=target.name, tables=target.places, node=report.node, guarantee=promise, report=report)
@@ -233,7 +229,8 @@ def record_of(encoded: EncodedLinked, report: LinkedReport) -> Record:
     }
     hashes = dict(ChainMap(*(table.path.taxonomy_hashes for table in encoded.bound.tables.values())))
     promise, bounds = promise_of(policy, linked_guarantee(policy)), attained_persons(policy, report.measured)
-    return linked_release_record(policy, hashes, tables, promise=promise, privacy=bounds)
+    shown = ReportRecord(**report.public().model_dump(mode="json"))
+    return linked_release_record(policy, hashes, tables, promise=promise, privacy=bounds, report=shown)
 
 
 def attained_persons(policy: LinkedPolicy, measured: LinkedMeasurement) -> list[BoundRecord]:

@@ -9,9 +9,9 @@ from pathlib import Path
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError
-from sqlanon.model.policy.linked_policy import LinkedPolicy, qualified
+from sqlanon.model.policy.linked_policy import LinkedPolicy
 from sqlanon.model.release.linked_release_report import LinkedReleaseReport
-from sqlanon.model.release.linked_report import LinkedRowCounts
+from sqlanon.model.release.linked_report import LinkedReport
 from sqlanon.verification.found_linked import FoundLinked
 from sqlanon.verification.linked import verify_linked
 
@@ -25,18 +25,16 @@ def linked_release_report(
 ) -> LinkedReleaseReport:
     """Report on a release of linked tables; an EngineError if it has no provenance of one."""
     record = found.record
-    if record is None or record.linked is None or record.promise is None:
+    if record is None or record.report is None or record.promise is None:
         raise EngineError(f"{place} has no provenance of a release of several tables", step="provenance")
-    tables = record.linked.tables
+    recorded = {name: value for name, value in record.report.as_json.items() if name in LinkedReport.model_fields}
     return LinkedReleaseReport(
         release=str(place),
         date=datetime.now(UTC).date().isoformat(),
         version=record.version,
-        models=tuple(map(str, policy.privacy)),
         terms=policy.release,
-        tables={name: LinkedRowCounts(**each.rows.model_dump()) for name, each in tables.items()},
-        node={qualified(name, own): level for name, each in tables.items() for own, level in (each.node or {}).items()},
         promise=record.promise.guarantee,
+        report=LinkedReport.model_validate(recorded),
         verification=verify_linked(engine, found, policy, sources, place=str(place)),
     )
 

@@ -12,7 +12,6 @@ from operator import attrgetter
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
-from sqlanon.model.names import folded
 from sqlanon.queries.kit.named import Queries
 from sqlanon.suggestion.column_words import plain, word_of
 from sqlanon.suggestion.evidence import Evidence
@@ -98,20 +97,19 @@ class Link:
 
 def found_links(engine: Compute, tables: Mapping[str, Table], declared: Iterable[Sequence[str]]) -> list[Link]:
     """Look up which columns have keys of other tables: those that are declared, then those whose name says so."""
-    known = {tuple(map(folded, names)) for names in declared}
+    known = {(table, key, parent, row_key) for table, key, parent, row_key in declared}
     candidates = sorted(_candidates(tables, known), key=lambda link: (not link.is_declared, -link.exactness))
     looked_up = (_looked_up(engine, tables, link) for link in itertools.islice(candidates, MAX_LOOKED_UP))
     return [link for link in looked_up if link.holds]
 
 
-def _candidates(tables: Mapping[str, Table], declared: set[tuple[str, ...]]) -> Iterator[Link]:
+def _candidates(tables: Mapping[str, Table], declared: set[tuple[str, str, str, str]]) -> Iterator[Link]:
     for parent, table in itertools.permutations(tables.values(), 2):
         for row_key, (key, found) in itertools.product(parent.row_keys, table.columns.items()):
             place = table.name, key, parent.name, row_key
             exactness = exactness_of(key, parent.name, row_key)
-            is_declared = tuple(map(folded, place)) in declared
-            if is_declared or _may_link(found, parent.columns[row_key], exactness):
-                yield Link(*place, exactness, is_declared, keys=parent.rows)
+            if place in declared or _may_link(found, parent.columns[row_key], exactness):
+                yield Link(*place, exactness, is_declared=place in declared, keys=parent.rows)
 
 
 def _may_link(found: Evidence, key: Evidence, exactness: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlglot import exp
@@ -30,12 +30,18 @@ from sqlanon.suggestion.suggest import (
 from sqlanon.suggestion.suggested_taxonomies import MAX_NODES, SuggestedTaxonomy, coarsened, lattice_nodes
 from sqlanon.suggestion.suggestion import SuggestedColumn, Suggestion
 
-Counts = Mapping[str, int]
 LIMIT_OF_ROWS = 0.1
-PERSONS = (
-    "most tables hang from it; if its rows are not persons, name the table of persons",
-    "persons, by its name or that of its key",
-)
+ROLES_OF_LISTS = {name: role for role, name in LIST_OF_ROLE.items()}
+
+
+@dataclass(frozen=True)
+class MostRows:
+    """How many rows of a table 99 % of the persons with rows have at most, how many others have more, and the most."""
+
+    usual_rows: int
+    persons_above: int
+    most_rows: int
+    person_count: int
 
 
 def suggest_linked(
@@ -80,19 +86,19 @@ def _read(engine: Engine, place: int, source: ResolvedSource) -> ResolvedSource:
     return replace(source, relation=copy.table)
 
 
-def _most_rows(engine: Engine, tables: Mapping[str, Table], tree: Tree) -> dict[str, Counts]:
-    """Count how many rows of a table 99 % of the persons with rows have at most, and the others."""
+def _most_rows(engine: Engine, tables: Mapping[str, Table], tree: Tree) -> dict[str, MostRows]:
     owned = {tree.root: Relation("anon_owned_0", "row")}
     engine.run(
         SQL.step(owned[tree.root], "persons", source=tables[tree.root].relation, row_key=tree.row_keys[tree.root])
     )
-    found: dict[str, Counts] = {}
+    found = {}
     for place, (name, link) in enumerate(tree.links.items(), 1):
         owned[name] = Relation(f"anon_owned_{place}", "row")
         row_key = tree.row_keys.get(name, link.key)
         roles = SQL.given(source=tables[name].relation, owned=owned[link.parent], key=link.key, row_key=row_key)
         engine.run(roles.step(owned[name], "rows_of_persons"))
-        [found[name]] = engine.fetch(SQL.query("most_rows", owned=owned[name]), "rows of persons")
+        [counts] = engine.fetch(SQL.query("most_rows", owned=owned[name]), "rows of persons")
+        found[name] = MostRows(**counts)
     return found
 
 
@@ -103,7 +109,7 @@ class _Suggested:
         tables: Mapping[str, Table],
         alone: Mapping[str, Suggestion],
         tree: Tree,
-        most: Mapping[str, Counts],
+        most: Mapping[str, MostRows],
     ) -> None:
         self._tables, self._alone, self._tree, self._most = tables, alone, tree, most
         self._profile = asked.profile
@@ -163,10 +169,16 @@ class _Suggested:
             parent=None if link is None else link.parent,
             key=None if link is None else link.key,
             row_key=self._tree.row_keys[name] if self._has_rows_below(name) else None,
-            reason=PERSONS[self._tree.says_persons] if link is None else link.reason,
+            reason=self._persons if link is None else link.reason,
             is_undecided=is_undecided,
             columns=tuple(self._columns[name].values()),
         )
+
+    @property
+    def _persons(self) -> str:
+        if self._tree.says_persons:
+            return "persons, by its name or that of its key"
+        return "most tables hang from it; if its rows are not persons, name the table of persons"
 
     def _notes(self, left_out: Sequence[str]) -> Iterator[str]:
         if left_out:
@@ -193,7 +205,7 @@ class _Suggested:
         drafts = {name: self._alone[name]._draft for name in self._names}
         levels = [(qualified(name, column), level) for name, draft in drafts.items()
                   for column, level in draft.settings.get("minimum_levels", ({}, ""))[0].items()
-                  if qualified(name, column) in self._taxonomies]  # fmt: skip
+                  if column in self._columns[name]]  # fmt: skip
         settings: dict[str, tuple[Any, str]] = {
             "suppression_limit": (SUPPRESSION_LIMIT, "5 % of the persons may be left out, with all of their rows")
         }
@@ -228,9 +240,7 @@ class _Suggested:
         alone = self._alone[name]._draft
         for coding in ("bottom_coding", "top_coding"):
             values, why = alone.settings.get(coding, ({}, ""))
-            if kept := {
-                column: bound for column, bound in values.items() if qualified(name, column) in self._taxonomies
-            }:
+            if kept := {column: bound for column, bound in values.items() if column in self._columns[name]}:
                 place[coding] = (kept, why)
         columns: dict[str, dict[str, str]] = {}
         for column in table.columns:
@@ -257,9 +267,8 @@ def _orphans(link: Link) -> dict[str, tuple[Any, str]]:
     return {"orphans": ("drop", f"? {link.left_out:,} {belong} to no row of {link.parent}{without}, and are left out")}
 
 
-def _cap(most: Counts) -> Iterator[str]:
+def _cap(most: MostRows) -> Iterator[str]:
     """Yield a cap as a comment: it would leave out rows, which a person has to want."""
-    usual, above = most["usual_rows"], most["persons_above"]
-    if above:
-        yield f"99 % of the persons with rows have at most {usual:,}; {above:,} have up to {most['most_rows']:,}:"
-        yield f'at_most = {usual}; above = "first" with an order, such as ["day"], would leave out their other rows'
+    if most.persons_above:
+        yield f"99 % of the persons with rows have at most {most.usual_rows:,}; {most.persons_above:,} have more:"
+        yield f'at_most = {most.usual_rows}; above = "first" with an order, such as ["day"], would leave out their rest'

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 
 from sqlanon.binding.linked import linked_taxonomies, spelled_like_sources
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.model.criteria import CLASS_SIZE, Bound, at_least
 from sqlanon.model.known_rows import KnownRows
 from sqlanon.model.names import counted
-from sqlanon.model.policy.linked_policy import LinkedModel, LinkedPolicy, qualified
+from sqlanon.model.policy.linked_policy import LinkedModel, LinkedPolicy
+from sqlanon.model.privacy import AlphaKAnonymity, KAnonymity
 from sqlanon.model.release import ModelResult
 from sqlanon.model.release.linked import (
     ALL_ROWS,
@@ -23,7 +22,6 @@ from sqlanon.model.release.linked import (
     known_in_words,
 )
 from sqlanon.queries import linked_measures as queries
-from sqlanon.queries.kit.nodes import Step
 from sqlanon.queries.linked_measures import JoinedTables, LinkedTable
 from sqlanon.verification.found_linked import FoundLinked
 from sqlanon.verification.released_tables import ReleasedTables
@@ -35,26 +33,16 @@ from sqlanon.verification.verify import (
 )
 
 MAX_KNOWN_ROWS = 2
-OF_CLASS = "largest_share"  # the only share that is not compared with that of all persons
-WITHOUT_SOURCES = (
-    "{} compares shares with those of the source, and was not measured: give the sources (source, --source)"
-)
 
 
 def measure_linked(
-    engine: Engine,
-    tables: Mapping[str, ResolvedSource],
-    policy: LinkedPolicy,
-    *,
-    upto: int = MAX_KNOWN_ROWS,
-    sources: Mapping[str, ResolvedSource] | None = None,
+    engine: Engine, tables: Mapping[str, ResolvedSource], policy: LinkedPolicy, *, upto: int = MAX_KNOWN_ROWS
 ) -> LinkedMeasurement:
     """Measure linked tables as they are, by their keys.
 
     Args:
         tables: all tables of the policy, released or not, with columns of their own names.
         upto: the greatest number of known rows, 0 to 2.
-        sources: the tables whose shares of values bounds compare with; without them these are not measured.
     """
     rows, broken = _rows_and_keys(engine, tables, policy)
     found = LinkedMeasurement(k=policy.k, persons=rows[policy.root], rows=rows, broken=broken)
@@ -62,48 +50,17 @@ def measure_linked(
         return found
     joined = JoinedTables([_table(name, tables, policy) for name in policy.ordered])
     with engine.scratch():
-        _run(engine, joined.join())
+        for step in joined.join():
+            engine.run(step)
         known = {
             row.pop("known_rows"): KnownPatterns(patterns=row.pop("pattern_count"), **row)
             for row in engine.fetch(joined.known(upto, policy.k), "known rows")
         }
         counts = PersonClasses(**engine.fetch(joined.counts(policy.k), "numbers of rows")[0])
-        _run(engine, joined.grow())
+        for step in joined.grow():
+            engine.run(step)
         trees = PersonClasses(**engine.fetch(joined.trees(policy.k), "trees of persons")[0])
-        shares = _shares(engine, joined, policy, sources)
-    measures = {"known": dict(sorted(known.items())), "trees": trees, "counts": counts, "shares": shares}
-    return found.model_copy(update=measures)
-
-
-def _run(engine: Engine, steps: Iterable[Step]) -> None:
-    for step in steps:
-        engine.run(step)
-
-
-def _shares(
-    engine: Engine, joined: JoinedTables, policy: LinkedPolicy, sources: Mapping[str, ResolvedSource] | None
-) -> dict[str, dict[str, float | None]]:
-    """Measure the columns whose shares of persons the policy bounds."""
-    original, found = joined, {}
-    if sources is not None and _bounded(policy):
-        tables = [replace(_table(name, sources, policy), labels=()) for name in policy.ordered]
-        original = JoinedTables(tables, "anon_original")
-        _run(engine, original.join())
-    for place, name in enumerate(policy.ordered):
-        for own in _bounded(policy, name):
-            query = joined.shares(place, own, original)
-            shares = engine.fetch(query, "shares of values")[0]
-            if sources is None:
-                shares = {each: value if each == OF_CLASS else None for each, value in shares.items()}
-            found[qualified(name, own)] = shares
-    return found
-
-
-def _bounded(policy: LinkedPolicy, table: str | None = None) -> list[str]:
-    """Return the sensitive columns, of one table, whose shares of persons the policy bounds."""
-    bounded = {name for model in policy.privacy if not isinstance(model, KnownRows) for name in model.columns}
-    tables = policy.ordered if table is None else (table,)
-    return [own for name in tables for own in policy.tables[name].sensitive if qualified(name, own) in bounded]
+    return found.model_copy(update={"known": dict(sorted(known.items())), "trees": trees, "counts": counts})
 
 
 def _table(name: str, tables: Mapping[str, ResolvedSource], policy: LinkedPolicy) -> LinkedTable:
@@ -114,7 +71,6 @@ def _table(name: str, tables: Mapping[str, ResolvedSource], policy: LinkedPolicy
         key=roles.key,
         row_key=policy.row_key(name),
         labels=roles.quasi_identifiers,
-        sensitive=tuple(_bounded(policy, name)),
     )
 
 
@@ -140,12 +96,7 @@ def _rows_and_keys(
 
 def shortfalls_of_linked(measurement: LinkedMeasurement, policy: LinkedPolicy) -> list[str]:
     """Return a sentence for each part of the promise that tables do not keep."""
-    shares = (
-        f"{result.model}: attained {result.attained:g}"
-        for result in models_of_linked(measurement, policy)
-        if result.column is not None and result.met is False
-    )
-    return [*_broken(measurement), *_unprotected(measurement, policy), *shares]
+    return [*_broken(measurement), *_unprotected(measurement, policy)]
 
 
 def _broken(found: LinkedMeasurement) -> Iterator[str]:
@@ -176,25 +127,30 @@ def models_of_linked(measurement: LinkedMeasurement, policy: LinkedPolicy) -> tu
 
 
 def _results(found: LinkedMeasurement, model: LinkedModel) -> Iterator[ModelResult]:
+    name = str(model)
     if isinstance(model, KnownRows):
         persons = min((each.k for number, each in found.known.items() if number <= model.m), default=None)
-        yield _result(model, at_least(CLASS_SIZE, model.k), persons)
+        yield _result(name, "known_rows", None, ">=", model.k, persons)
         return
-    for bound in model.bounds:
-        shares = found.shares.get(bound.measure.column or "", {})
-        trees = None if found.trees is None else found.trees.k
-        yield _result(model, bound, trees if bound.measure == CLASS_SIZE else shares.get(bound.measure.name))
+    if isinstance(model, KAnonymity | AlphaKAnonymity):
+        yield _result(name, "trees", None, ">=", model.k, None if found.trees is None else found.trees.k)
+    if isinstance(model, AlphaKAnonymity):
+        yield _result(name, "largest_share", model.column, "<=", float(model.alpha), found.shares.get(model.column))
 
 
-def _result(model: LinkedModel, bound: Bound, attained: float | None) -> ModelResult:
+# More than six parameters: the fields of a result.
+def _result(
+    model: str, measure: str, column: str | None, comparison: str, required: float, attained: float | None
+) -> ModelResult:
+    is_met = None if attained is None else attained >= required if comparison == ">=" else attained <= required
     return ModelResult(
-        model=str(model),
-        measure=bound.measure.name,
-        column=bound.measure.column,
-        comparison=bound.comparison,
-        required=float(bound.required),
+        model=model,
+        measure=measure,
+        column=column,
+        comparison=comparison,
+        required=required,
         attained=attained,
-        met=None if attained is None else bound.met_by(attained),
+        met=is_met,
     )
 
 
@@ -228,13 +184,8 @@ def verify_linked(
     if found.record is not None and found.record.policy_sha256 not in (None, as_given):
         notes.append(OTHER_POLICY)
     if release.is_whole:
-        measurement = measure_linked(engine, found.tables, policy, sources=sources)
+        measurement = measure_linked(engine, found.tables, policy)
         shortfalls += [*shortfalls_of_linked(measurement, policy), *release.other_keys()]
-        notes += [
-            WITHOUT_SOURCES.format(result.model)
-            for result in models_of_linked(measurement, policy)
-            if result.attained is None and sources is None
-        ]
         shortfalls += release.other_counts(measurement)
     read = {name: view.source for name, view in views.items()} if views is not None else None
     with linked_taxonomies(engine, read or release.named, policy, release.attributes(has_source=read is not None)):

@@ -68,6 +68,7 @@ class CsvForms:
 
     def __init__(self, rows: Rows, describe: Describe, always: Csv | None = None) -> None:
         self.given = file_readers.AS_FOUND  # from the policy
+        self.others: frozenset[str] = frozenset()  # folded names of columns that only other linked tables have
         self._always = always or file_readers.AS_FOUND  # overrides the policy
         self._rows = rows
         self._describe = describe
@@ -75,7 +76,11 @@ class CsvForms:
 
     @property
     def settings(self) -> Csv:
-        return self.given.with_changes(self._always)
+        settings = self.given.with_changes(self._always)
+        if not self.others:
+            return settings
+        types = {name: kind for name, kind in settings.types.items() if folded(name) not in self.others}
+        return settings.model_copy(update={"types": types})
 
     def of(self, files: Sequence[str]) -> Form:
         """Find the form of files; refuse differing forms, and settings that do not fit."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
@@ -140,6 +140,15 @@ class Engine(Writer):
                 yield
             finally:
                 self._csv_forms.given = before
+
+    @contextmanager
+    def reading_one_of_several(self, others: Iterable[str]) -> Iterator[None]:
+        """Read the CSV files of a linked table in the block: types of columns that only others have are not for it."""
+        self._csv_forms.others = frozenset(map(folded, others))
+        try:
+            yield
+        finally:
+            self._csv_forms.others = frozenset()
 
     def read_as(self, csv: Csv | None, timezone: str | None = None) -> None:
         """Set how CSV files are read, and the time zone, until :meth:`reading_frames` ends; None changes nothing.

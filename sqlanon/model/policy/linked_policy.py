@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -33,7 +33,7 @@ from sqlanon.model.policy.policy import (
     policy_of,
     read_policy_text,
 )
-from sqlanon.model.policy.policy_parts import Csv, Terms
+from sqlanon.model.policy.policy_parts import Csv, ReleaseTerms, Terms
 from sqlanon.model.policy.table_roles import CAP, COLUMN_FIELDS
 from sqlanon.model.policy.table_roles import TableRoles as TableRoles
 from sqlanon.model.policy.table_roles import qualified as qualified
@@ -79,6 +79,24 @@ class LinkedPolicy(PolicyValue):
     """
 
     refused: ClassVar[Mapping[str, str]] = REFUSED_SETTINGS | REFUSED_MODELS
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            tables: Mapping[str, TableRoles],
+            privacy: Sequence[LinkedModel],
+            suppression_limit: float = 0.0,
+            quality: LM = LM(),  # noqa: B008
+            method: Literal["full-domain", "local-recoding"] = "full-domain",
+            minimum_levels: Mapping[str, int] = {},
+            maximum_levels: Mapping[str, int] = {},
+            stored_taxonomies: Literal["ignore"] | None = None,
+            csv: Csv | Mapping[str, Any] | None = None,
+            timezone: str = UTC,
+            release: ReleaseTerms | None = None,
+        ) -> None: ...
 
     tables: dict[Annotated[str, Field(min_length=1)], TableRoles] = Field(min_length=2)
     privacy: tuple[Annotated[LinkedModel, Field(discriminator="model")], ...] = Field(min_length=1)

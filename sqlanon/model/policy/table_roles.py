@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from sqlanon.model.names import spelled_like
-from sqlanon.model.policy.fields import OTHERS, NumberAsWritten, Unknown, action_for
+from sqlanon.model.policy.fields import OTHERS, Action, NumberAsWritten, Unknown, action_for
 from sqlanon.model.policy.linked_checks import REFUSED_SETTINGS, ROLES
 from sqlanon.model.policy_value import PolicyValue, Share, respelled
 from sqlanon.model.taxonomy.rules import Columns, TaxonomyRule
@@ -40,6 +40,29 @@ class TableRoles(PolicyValue):
     """
 
     refused: ClassVar[Mapping[str, str]] = REFUSED_SETTINGS
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            parent: str | None = None,
+            key: str | None = None,
+            row_key: str | None = None,
+            quasi_identifiers: Sequence[str] = (),
+            sensitive: Sequence[str] = (),
+            identifiers: Sequence[str] = (),
+            insensitive: Sequence[str] = (),
+            taxonomies: Mapping[str, Any] = {},
+            unknown: Action | Mapping[str, Action] = "error",
+            bottom_coding: Mapping[str, float] = {},
+            top_coding: Mapping[str, float] = {},
+            suppression_limit: float | None = None,
+            at_most: int | None = None,
+            above: Literal["refuse", "first"] = "refuse",
+            order: Sequence[str] = (),
+            orphans: Literal["refuse", "drop"] = "refuse",
+        ) -> None: ...
 
     parent: str | None = None
     key: str | None = None

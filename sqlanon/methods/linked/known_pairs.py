@@ -43,6 +43,7 @@ class KnownPairsCounter:
     def __init__(self, engine: Compute, encoded: EncodedLinked) -> None:
         self._engine = engine
         self._encoded = encoded
+        self.counted = tuple(name for name in encoded.tables if name != encoded.policy.root)
         self._root = encoded.policy.root
         self._places = {name: table.rows.place for name, table in encoded.bound.tables.items() if name != self._root}
         self._paths = {name: PathCounter(engine, encoded, name) for name in encoded.tables}

@@ -30,6 +30,7 @@ class KnownRowCounter:
     def __init__(self, engine: Compute, encoded: EncodedLinked) -> None:
         self._engine = engine
         self._encoded = encoded
+        self.counted = tuple(name for name in encoded.tables if name != encoded.policy.root)
         self._tables = {name: PathCounter(engine, encoded, name) for name in encoded.tables}
 
     def bounds(self, nodes: Sequence[Levels]) -> list[NodeCounts]:

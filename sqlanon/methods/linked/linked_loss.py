@@ -21,9 +21,11 @@ class LinkedLoss(LM):
 
     Attributes:
         tables: the place of the table of each quasi-identifier.
+        counted: the places of the tables whose rows a search counts as left out.
     """
 
     tables: tuple[int, ...]
+    counted: tuple[int, ...] = ()
 
     @property
     def by_quasi_identifier(self) -> bool:
@@ -35,18 +37,22 @@ class LinkedLoss(LM):
     def table_weights(self, context: LossContext) -> Any:
         """Return the weight of each table's columns, which add up to 1."""
         shares = self.shares(context.lattice.quasi_identifiers)
-        return np.bincount(np.array(self.tables), weights=shares)
+        return np.bincount(np.array(self.tables), weights=shares, minlength=max(self.counted, default=0) + 1)
 
     def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds:
-        """Bound the losses of nodes, given shares of all that rows can lose.
+        """Bound the losses of nodes, given shares of all that rows of the counted tables can lose.
 
-        A row that is left out gains 1 less what its labels lose at most, in the table where that is least.
+        A row that is left out gains 1 less what its labels lose at most, in the counted table where that is least.
         """
         shares = np.array(self.shares(context.lattice.quasi_identifiers))
         gains = (1 - at_levels(context.losses.largest_lm, nodes)) * shares[:, np.newaxis]
         weights = self.table_weights(context)
         of_tables = [
-            gains[np.array(self.tables) == place].sum(axis=0) / weight for place, weight in enumerate(weights) if weight
+            gains[np.array(self.tables) == place].sum(axis=0) / weights[place]
+            for place in self.counted
+            if weights[place]
         ]
+        if not of_tables:
+            return totals(self.known_bounds(context), nodes)
         bounds: Bounds = totals(self.known_bounds(context), nodes) + suppressed * np.min(of_tables, axis=0)
         return bounds

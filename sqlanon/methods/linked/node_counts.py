@@ -35,7 +35,13 @@ class NodeCounts:
 
 
 class LinkedCounter(Protocol):
-    """Counts what nodes of linked tables leave out under a privacy model, and shows the rows of one."""
+    """Counts what nodes of linked tables leave out under a privacy model, and shows the rows of one.
+
+    Attributes:
+        counted: the tables whose rows that are left out bound the loss in a search.
+    """
+
+    counted: tuple[str, ...]
 
     def bounds(self, nodes: Sequence[Levels]) -> list[NodeCounts]:
         """Return lower bounds of what nodes leave out, in order, which take less time than their counts."""
@@ -107,9 +113,7 @@ class SearchedNodes:
     def _units(self, left_out: Mapping[str, int]) -> int:
         """Return the share of the loss that rows which are left out can cost, rounded down but never to 0."""
         encoded = self._encoded
-        shares = (
-            encoded.weights[name] * rows / encoded.rows(name) for name, rows in left_out.items() if encoded.rows(name)
-        )
+        shares = (encoded.weights[name] * left_out[name] / encoded.rows(name) for name in self._counter.counted)
         return max(int(UNITS * sum(shares)) - 1, int(any(left_out.values())))
 
 
@@ -130,14 +134,15 @@ def choose_linked_node(
     encoded: EncodedLinked, counter: LinkedCounter, observer: Observer, stopped: Callable[[], bool]
 ) -> SearchOutcome:
     """Search for the node of least loss within the limits of all tables."""
-    context = replace(encoded.context, allowed_rows=_allowed_units(encoded))
-    problem = SearchProblem(encoded.quality, context)
+    context = replace(encoded.context, allowed_rows=_allowed_units(encoded, counter.counted))
+    places = tuple(place for place, name in enumerate(encoded.tables) if name in counter.counted)
+    problem = SearchProblem(encoded.quality.model_copy(update={"counted": places}), context)
     nodes = SearchedNodes(encoded, counter, problem)
     return answered(nodes, problem, SEARCHES["optimal"](problem), observer, stopped)
 
 
-def _allowed_units(encoded: EncodedLinked) -> int:
-    """Return the units that all tables together may leave out, which limits no node that meets the limits of each."""
-    limits = {name: min(max(encoded.allowed(name), 0), encoded.rows(name)) for name in encoded.tables}
-    shares = (encoded.weights[name] * rows / encoded.rows(name) for name, rows in limits.items() if encoded.rows(name))
+def _allowed_units(encoded: EncodedLinked, counted: Sequence[str]) -> int:
+    """Return the units that tables together may leave out, which limits no node that meets the limits of each."""
+    limits = {name: min(max(encoded.allowed(name), 0), encoded.rows(name)) for name in counted}
+    shares = (encoded.weights[name] * rows / encoded.rows(name) for name, rows in limits.items())
     return min(int(UNITS * sum(shares)) + 1, UNITS)

@@ -53,6 +53,7 @@ class TreeCounter:
     def __init__(self, engine: Compute, encoded: EncodedLinked) -> None:
         self._engine = engine
         self._encoded = encoded
+        self.counted: tuple[str, ...] = (encoded.policy.root,)
         self._rows = TreeRows(engine, encoded)
         self._shares = TreeShares(engine, encoded)
         self._alone = AskedOnce(NodeCounter(engine, encoded.tables[encoded.policy.root]))

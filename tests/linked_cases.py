@@ -12,15 +12,16 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from tests.linked_oracle import Levels, Persons, Position, Row, Schema, Taxonomy, Value, in_order, label_of, rows_of
+from tests.linked_universes import Setting, databases_of, schema_of
 
 SHAPES: dict[str, dict[str, str | None]] = {
     "two tables": {"persons": None, "visits": "persons"},
-    "three tables": {"persons": None, "visits": "persons", "codes": "visits"},
+    "three tables": {"persons": None, "visits": "persons", "diagnoses": "visits"},
     "two children": {"persons": None, "visits": "persons", "bills": "persons"},
 }
 """By name the tables with their parents."""
 
-KEYS = {"persons": 7, "visits": 3, "codes": 0, "bills": 0}
+KEYS = {"persons": 7, "visits": 3, "diagnoses": 0, "bills": 0}
 """Keys of rows are their places times ten, and this more: those of two tables differ."""
 
 
@@ -146,6 +147,10 @@ def written(case: LinkedCase, released: Mapping[str, Sequence[Mapping[str, Any]]
     labels: dict[Position, tuple[str | None, ...]] = {}
     joined: dict[Position, Position] = {}
     levels: dict[Position, Levels] = {}
+    joinable: dict[str, dict[int, list[Mapping[str, Any]]]] = {table: {} for table in released}
+    for table, rows in released.items():
+        for row in rows if case.parents[table] else ():
+            joinable[table].setdefault(row["above"], []).append(row)
 
     def cells(table: str, row: Mapping[str, Any]) -> tuple[tuple[int, str | None], ...]:
         taxonomies = case.schema.taxonomies[table]
@@ -159,13 +164,8 @@ def written(case: LinkedCase, released: Mapping[str, Sequence[Mapping[str, Any]]
         labels[position] = tuple(row[name] for name in case.columns(table))
         joined[position] = above
         levels[position] = tuple(level for level, _ in cells(table, row))
-        below = [
-            record(child, each, position)
-            for child, parent in case.parents.items()
-            if parent == table
-            for each in released[child]
-            if each["above"] == row["id"]
-        ]
+        children = [child for child, parent in case.parents.items() if parent == table]
+        below = [record(child, each, position) for child in children for each in joinable[child].get(row["id"], [])]
         return Row(table, cells(table, row), in_order(below))
 
     records = [record("persons", row) for row in released["persons"]]
@@ -188,6 +188,25 @@ def labels_at(case: LinkedCase, shown: Mapping[Position, Levels]) -> dict[Positi
         )
         for position, levels in shown.items()
     }
+
+
+# Universes
+
+
+def in_one_database(setting: Setting) -> LinkedCase:
+    """All databases of a universe as one: a column of persons, which no node may generalize, has its number."""
+    schema = schema_of(setting)
+    numbered = [*enumerate(databases_of(setting))]
+    names: dict[Value, str | None] = {f"d{number}": f"d{number}" for number, _ in numbered}
+    one_for_all: dict[Value, str | None] = dict.fromkeys(names, "*")
+    persons = [
+        Row(person.table, (f"d{number}", *person.values), person.below)
+        for number, found in numbered
+        for person in found
+    ]
+    taxonomies = {**schema.taxonomies, "persons": [[names, one_for_all], *schema.taxonomies["persons"]]}
+    parents = SHAPES["three tables" if setting.most_below else "two tables"]
+    return LinkedCase(parents, Schema(taxonomies), persons, setting.k, dict.fromkeys(parents, 1.0))
 
 
 # Strategies

@@ -19,6 +19,7 @@ from tests.linked_releases import (
     node_of,
     released,
 )
+from tests.linked_universes import binary
 
 EXAMPLES = settings(
     max_examples=examples(128),
@@ -36,7 +37,7 @@ def session() -> Iterator[sa.Session]:
 @pytest.mark.parametrize("empty", ["visits", "diagnoses"])
 def test_a_table_without_rows_of_persons_is_refused(session: sa.Session, empty: str) -> None:
     parents = SHAPES["three tables"]
-    schema = Schema({table: [[{"0": "0", "1": "1"}, {"0": "*", "1": "*"}]] for table in parents})
+    schema = Schema({table: [binary()] for table in parents})
     person = Row("persons", ("0",), () if empty == "visits" else (Row("visits", ("0",)),))
     case = LinkedCase(parents, schema, [person, person], 2, dict.fromkeys(parents, 1.0), orphans=1)
     with pytest.raises(sa.PolicyError, match=f'"{empty}": no row belongs to a person'):
@@ -50,6 +51,18 @@ def test_rows_hidden_by_class_at_the_node_of_least_loss(session: sa.Session, cas
     shown = check_choice(case, rows_by_class(case.k), release)
     if release is not None and shown is not None:
         attack(case, check_labels(session, case, release, shown), 1)
+
+
+@pytest.mark.parametrize("method", ["full-domain", "local-recoding"])
+def test_nobody_is_no_release_though_limits_allow_it(session: sa.Session, method: str) -> None:
+    """To show persons without a label loses as much as to show nobody."""
+    parents = SHAPES["two tables"]
+    schema = Schema({table: [binary()] for table in parents})
+    persons = [Row("persons", ("0",), (Row("visits", ("0",)),)), Row("persons", ("1",))]
+    case = LinkedCase(parents, schema, persons, 2, dict.fromkeys(parents, 1.0))
+    release = released(session, case, case.policy([{"model": "known-rows", "k": 2, "m": 1}], method=method))
+    assert release is not None
+    assert release.report.tables["persons"].released == 2
 
 
 @EXAMPLES

@@ -54,7 +54,8 @@ class EncodedLinked:
         """Return how many rows of a table may be left out beside those that belong to nobody or are cut."""
         counts = self.bound.tables[table].counts
         path = self.bound.tables[table].path.policy
-        return path.allowed_rows(counts.linked - counts.cut, counts.orphans + counts.cut)
+        most = path.allowed_rows(counts.linked - counts.cut, counts.orphans + counts.cut)
+        return min(most, counts.linked - 1) if table == self.policy.root else most  # somebody is released
 
     @cached_property
     def weights(self) -> dict[str, float]:

@@ -6403,7 +6403,7 @@ anon_pair_patterns AS MATERIALIZED (
     FROM anon_pairs
     GROUP BY anon_class, anon_label, anon_other_label
 ),
-anon_patterns AS (
+anon_items AS (
     SELECT 0 AS known_rows, count(*) AS anon_persons, min(anon_person, greatest(k, 2)) AS anon_some
     FROM query_table(anon_helpers.as_source(persons))
     GROUP BY anon_class
@@ -6412,9 +6412,19 @@ anon_patterns AS (
     FROM anon_facts
     WHERE m >= 1 AND anon_depth = 0
     GROUP BY anon_class, anon_label
-    UNION ALL
-    SELECT 2 AS known_rows, anon_persons, [] AS anon_some
-    FROM anon_pair_patterns
+),
+anon_patterns AS (
+    SELECT
+        known_rows,
+        min(anon_persons) AS anon_k,
+        count(*) AS pattern_count,
+        count(*) FILTER (WHERE anon_persons = 1) AS unique_patterns
+    FROM (
+        SELECT known_rows, anon_persons FROM anon_items
+        UNION ALL
+        SELECT 2 AS known_rows, anon_persons FROM anon_pair_patterns
+    )
+    GROUP BY known_rows
 ),
 anon_below AS (
     SELECT
@@ -6422,7 +6432,7 @@ anon_below AS (
         count(DISTINCT anon_person) FILTER (WHERE anon_persons < k) AS persons_below,
         count(DISTINCT anon_person) FILTER (WHERE anon_persons = 1) AS unique_persons
     FROM (
-        SELECT known_rows, unnest(anon_some) AS anon_person, anon_persons FROM anon_patterns WHERE anon_persons < greatest(k, 2)
+        SELECT known_rows, unnest(anon_some) AS anon_person, anon_persons FROM anon_items WHERE anon_persons < greatest(k, 2)
         UNION ALL
         SELECT 2 AS known_rows, anon_pairs.anon_person, anon_pair_patterns.anon_persons
         FROM anon_pairs
@@ -6436,15 +6446,14 @@ anon_below AS (
     GROUP BY known_rows
 )
 SELECT
-    known_rows,
-    min(anon_patterns.anon_persons) AS k,
-    count(*) AS pattern_count,
-    count(*) FILTER (WHERE anon_patterns.anon_persons = 1) AS unique_patterns,
-    coalesce(any_value(anon_below.persons_below), 0) AS persons_below,
-    coalesce(any_value(anon_below.unique_persons), 0) AS unique_persons
+    anon_patterns.known_rows,
+    anon_patterns.anon_k AS k,
+    anon_patterns.pattern_count,
+    anon_patterns.unique_patterns,
+    coalesce(anon_below.persons_below, 0) AS persons_below,
+    coalesce(anon_below.unique_persons, 0) AS unique_persons
 FROM anon_patterns
-LEFT JOIN anon_below USING (known_rows)
-GROUP BY known_rows;
+LEFT JOIN anon_below ON anon_patterns.known_rows = anon_below.known_rows;
 
 -- guarded: tests/sql/79_linked.test
 

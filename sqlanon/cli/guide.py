@@ -108,7 +108,9 @@ def _next_steps(database: Path | None) -> str:
         steps.append("sqlanon demo --db hospital.duckdb    # keeps the warehouse to play with")
     else:
         page = database.with_name(f"{database.stem}.report.html")
-        file, policy, report = (shlex.quote(str(path)) for path in (database, _policy_path(database), page))
+        linked, released = _policy_path(database, "linked"), f"{database.with_name(database.stem)}_released/"
+        named = (database, _policy_path(database), page, linked, released)
+        file, policy, report, linked_policy, into = (shlex.quote(str(path)) for path in named)
         if shutil.which("duckdb") is None:
             steps.append("pip install duckdb-cli    # the command line of DuckDB, which is not installed here")
         steps += [
@@ -117,6 +119,7 @@ def _next_steps(database: Path | None) -> str:
             f"sqlanon lattice visits --db {file} --policy {policy}",
             f"sqlanon verify visits_k5 --db {file} --policy {policy}",
             f"sqlanon report visits_k5 --db {file} --policy {policy} --source visits --out {report}",
+            f"sqlanon run --db {file} --policy {linked_policy} --into {into}    # patients and treatments, linked",
         ]
     return "".join(f"  {step}\n" for step in steps)
 

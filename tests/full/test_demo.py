@@ -117,7 +117,7 @@ def test_without_a_warehouse_nothing_is_kept(tmp_path: Path) -> None:
 def test_the_next_steps_work_as_they_are_printed(kept: Kept) -> None:
     steps = [shlex.split(line, comments=True) for line in kept.stdout.partition("What next")[2].splitlines() if line]
     named = [step[0] for step in steps if step[0] not in ("source", "pip")]
-    assert named == ["duckdb", "duckdb", "sqlanon", "sqlanon", "sqlanon"]
+    assert named == ["duckdb", "duckdb", "sqlanon", "sqlanon", "sqlanon", "sqlanon"]
     for step in steps:
         match step:
             case ["duckdb", file, query]:

@@ -28,11 +28,13 @@ LEVELS = {
     "stays": {value: [value, label, "*"] for value, label in LETTERS.items()},
     "tests": {"x": ["x", "*"], "y": ["y", "*"]},
 }
+ORDER = ["a", "c", "b", "b'", "x", "y", "*"]  # of labels in a table, by the number of their leaves, from the top down
 NODES = [*product((0, 1), (0, 1), (0, 1)), (0, 2, 0)]
 
 Person = tuple[str, Sequence[tuple[str, str]]]
 """The own value, and the tables and values of the rows."""
-Label = tuple[str, ...]
+Label = tuple[str, str]
+"""The table and the label of a row."""
 
 ROWS = st.sampled_from([*(("stays", value) for value in LETTERS), ("tests", "x"), ("tests", "y")])
 SOMEBODY: Person = ("m", [("stays", "c"), ("tests", "y")])
@@ -125,8 +127,14 @@ def greedy(labels: Sequence[tuple[str, Counter[Label]]], k: int) -> dict[str, Co
             if sum(item in rows for rows in of_class) >= k and len(of_class) >= k:
                 twice = sum(rows[item] > 1 for rows in of_class)
                 most[item] = 1 if 1 <= twice < k else 99
-        weight = {(sum(min(rows[item], most[item]) for rows in of_class), item): item for item in most}
-        order = {item: key for key, item in weight.items()}
+        order = {
+            (table, label): (
+                sum(min(rows[table, label], most[table, label]) for rows in of_class),
+                table,
+                ORDER.index(label),
+            )
+            for table, label in most
+        }
         edges = [
             sorted(pair, key=order.__getitem__)
             for pair in combinations(most, 2)

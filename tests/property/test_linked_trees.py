@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from math import log, log2
 from typing import Any
 
 import pytest
@@ -162,6 +163,53 @@ def test_nodes_leave_out_persons_whose_trees_fewer_than_k_have(persons: Persons,
         assert bound.tables[PERSONS].left_out <= counts.tables[PERSONS].left_out
         counter.show(levels)
         assert shown_records(engine, encoded) == Counter(map(as_shown, records_of(persons, SCHEMA, kept).values()))
+
+
+LIMITS: dict[str, tuple[dict[str, Any], Callable[[float, float], bool]]] = {
+    "alpha": ({"model": "alpha-k-anonymity", "alpha": 0.5, "k": 2}, lambda p, _: p <= 0.5),
+    "beta": ({"model": "beta-likeness", "beta": 0.5}, lambda p, q: p / q <= 1.5 + 1e-9),
+    "enhanced": (
+        {"model": "beta-likeness", "beta": 0.8, "variant": "enhanced"},
+        lambda p, q: p / q <= 1 + min(0.8 + 1e-9, -log(q)),
+    ),
+    "delta": ({"model": "delta-disclosure", "delta": 1.0}, lambda p, q: log2(p / q) < 1 - 1e-9),
+}
+"""Models, and whether the share of a class is within the bound, given that of all persons."""
+
+
+def shares(persons: Persons, table: str) -> dict[Value, float]:
+    """The share of persons who have a value in some row; a person without rows has none."""
+    held = Counter(
+        value for row in persons for value in {r.values[0] for r in rows_of([row]).values() if r.table == table}
+    )
+    return {value: count / len(persons) for value, count in held.items()}
+
+
+@FEW_EXAMPLES
+@given(DATABASES, st.sampled_from([*LIMITS]), st.sampled_from([PERSONS, VISITS, DIAGNOSES]), st.data())
+def test_classes_beyond_a_share_are_left_out(persons: Persons, name: str, table: str, data: st.DataObject) -> None:
+    model, is_within = LIMITS[name]
+    models = [{"model": "k-anonymity", "k": 2}, {**model, "column": f"{table}.secret"}]
+    nodes = data.draw(st.lists(st.tuples(*[st.integers(0, 2)] * 5), min_size=3, max_size=6))
+    of_all = shares(persons, table)
+    with encoded_tables(persons, policy(privacy=models)) as (engine, encoded):
+        counter = TreeCounter(engine, encoded)
+        for levels, counts in zip(nodes, counter.counts(nodes, with_losses=True), strict=True):
+            classes: dict[Row, list[Row]] = {}
+            for person in persons:
+                classes.setdefault(SCHEMA.label(person, node_at(encoded, levels)), []).append(person)
+            small = [each for each in classes.values() if len(each) < 2]
+            beyond = [
+                each
+                for each in classes.values()
+                if len(each) < 2 or not all(is_within(p, of_all[value]) for value, p in shares(each, table).items())
+            ]
+            gone = Counter(row.table for each in beyond for row in rows_of(each).values())
+            certain = Counter(row.table for each in small for row in rows_of(each).values())
+            assert {key: (each.left_out, each.certain) for key, each in counts.tables.items()} == {
+                key: (gone[key], certain[key]) for key in COLUMNS
+            }
+            assert counter.is_exact(levels)
 
 
 @FEW_EXAMPLES

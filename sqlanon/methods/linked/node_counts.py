@@ -98,14 +98,14 @@ class SearchedNodes:
         tables = counts.tables
         is_beyond = any(tables[name].left_out > most for name, most in self._allowed.items())
         is_certain = any(tables[name].certain > most for name, most in self._allowed.items())
+        certain = self._units({name: each.certain for name, each in tables.items()})
         return NodeSummary(
             levels=counts.levels,
             class_count=counts.class_count,
             kept_class_count=counts.kept_class_count,
             suppressed_rows=self._units({name: each.left_out for name, each in tables.items()}),
-            certain_suppressed_rows=(
-                UNITS if is_certain else self._units({name: each.certain for name, each in tables.items()})
-            ),
+            # Not all units: from these numbers the search expects what other nodes leave out.
+            certain_suppressed_rows=max(certain, self._problem.context.allowed_rows + 1) if is_certain else certain,
             rejected=is_beyond,
             combined_loss=loss_of(self._encoded, counts) if has_loss else None,
         )

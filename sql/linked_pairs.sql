@@ -24,49 +24,51 @@ GROUP BY anon_individual, :groups;
 -- items to show, and to hide for pairs that fewer than k persons have
 -- Left out are items of fewer than :k persons. Where fewer have two rows of an item, it has a single row of each person.
 --
--- Of two items that fewer than k persons have, one is hidden. A heavier item (by rows, then by labels) is shown if no heavier
--- one is shown with which it makes such a pair. That is what these two steps come to: hide the lighter item of each pair, and
--- show again, heaviest first, whatever has no shown partner. So in a round all items are shown that have no heavier partner
--- among those not decided, and their partners are hidden. Numbers of items follow their weights.
+-- Of two items that fewer than k persons have, one is hidden. A heavier item (by rows, then by the order of labels) is shown
+-- if no heavier one is shown with which it makes such a pair. That is what these two steps come to: hide the lighter item of
+-- each pair, and show again, heaviest first, whatever has no shown partner. So in a round all items are shown that have no
+-- heavier partner among those not decided, and their partners are hidden. Numbers of items follow their weights.
 --
 -- anon_least: rows of the table that are hidden at every less general node, besides those that are not among items or single
--- rows here. At such a node whoever has two items of a rare pair has no row of one of them; so each person has no row of as
--- many items as it takes, by the numbers of their partners, to be in all of the person's rare pairs.
+-- rows here. Whoever has both items of a rare pair has no row of one of them there. So a person lacks at least as many items
+-- as it takes, those with the most rare pairs first, to have as many pairs together as the person has.
 -- :own (anon_place INTEGER, anon_person BIGINT, anon_rows BIGINT, anon_key_0 BIGINT, anon_key_1 BIGINT)
 -- :k 5
 WITH RECURSIVE anon_own AS MATERIALIZED (SELECT * FROM :own AS anon_all_items),
 anon_items AS MATERIALIZED (
-    SELECT *, CAST(row_number() OVER (ORDER BY anon_weight ASC, anon_place ASC, :words ASC NULLS LAST) AS INTEGER) AS anon_item
+    SELECT
+        * EXCLUDE (anon_row_count),
+        CAST(row_number() OVER (ORDER BY anon_weight ASC, anon_place ASC, :words ASC NULLS LAST) AS INTEGER) AS anon_item
     FROM (
         SELECT
             anon_place,
             :words,
+            CAST(sum(anon_rows) AS BIGINT) AS anon_row_count,
             count(*) FILTER (WHERE anon_rows > 1) BETWEEN 1 AND :k - 1 AS anon_is_single,
-            CAST(
-                CASE WHEN count(*) FILTER (WHERE anon_rows > 1) BETWEEN 1 AND :k - 1 THEN count(*) ELSE sum(anon_rows) END
-                AS BIGINT
-            ) AS anon_weight
+            CASE WHEN anon_is_single THEN count(*) ELSE anon_row_count END AS anon_weight
         FROM anon_own
         GROUP BY anon_place, :words
         HAVING count(*) >= :k
     ) AS anon_weighed
 ),
 anon_numbered AS MATERIALIZED (
-    SELECT anon_own.anon_person, anon_items.anon_item
+    SELECT anon_own.anon_place, anon_own.anon_person, anon_items.anon_item
     FROM anon_own
     INNER JOIN anon_items ON anon_items.anon_place = anon_own.anon_place AND anon_items.:words = anon_own.:words
 ),
-anon_pairs AS MATERIALIZED (
-    -- Of fewer than k persons min() lists all.
+anon_met AS NOT MATERIALIZED (
     SELECT
+        anon_one.anon_person,
+        anon_one.anon_place,
         anon_one.anon_item AS anon_light,
-        anon_other.anon_item AS anon_heavy,
-        min(anon_one.anon_person, :k) AS anon_persons
+        anon_other.anon_place AS anon_other_place,
+        anon_other.anon_item AS anon_heavy
     FROM anon_numbered AS anon_one
     INNER JOIN anon_numbered AS anon_other
         ON anon_one.anon_person = anon_other.anon_person AND anon_one.anon_item < anon_other.anon_item
-    GROUP BY anon_one.anon_item, anon_other.anon_item
-    HAVING count(*) < :k
+),
+anon_pairs AS MATERIALIZED (
+    SELECT anon_light, anon_heavy FROM anon_met GROUP BY anon_light, anon_heavy HAVING count(*) < :k
 ),
 anon_rounds AS (
     SELECT 0 AS anon_round, anon_light, anon_heavy FROM anon_pairs
@@ -77,12 +79,12 @@ anon_rounds AS (
         SELECT anon_lighter.anon_light AS anon_item
         FROM anon_rounds AS anon_lighter
         ANTI JOIN anon_rounds AS anon_heavier ON anon_heavier.anon_light = anon_lighter.anon_heavy
-    ) AS anon_hidden ON anon_hidden.anon_item = anon_rounds.anon_light
+    ) AS anon_gone ON anon_gone.anon_item = anon_rounds.anon_light
     ANTI JOIN (
         SELECT anon_lighter.anon_light AS anon_item
         FROM anon_rounds AS anon_lighter
         ANTI JOIN anon_rounds AS anon_heavier ON anon_heavier.anon_light = anon_lighter.anon_heavy
-    ) AS anon_hidden_too ON anon_hidden_too.anon_item = anon_rounds.anon_heavy
+    ) AS anon_gone_too ON anon_gone_too.anon_item = anon_rounds.anon_heavy
 ),
 anon_hidden AS (
     SELECT DISTINCT anon_lighter.anon_light AS anon_item
@@ -91,37 +93,31 @@ anon_hidden AS (
         ON anon_heavier.anon_light = anon_lighter.anon_heavy AND anon_heavier.anon_round = anon_lighter.anon_round
 ),
 anon_partners AS (
-    SELECT anon_place, anon_person, anon_item, count(*) AS anon_partner_count
+    SELECT anon_place, anon_person, anon_item, count(*) AS anon_pair_count
     FROM (
-        SELECT anon_place, anon_person, unnest([anon_light, anon_heavy]) AS anon_item
-        FROM (
-            SELECT anon_one.anon_place, anon_light, anon_heavy, unnest(anon_persons) AS anon_person
-            FROM anon_pairs
-            INNER JOIN anon_items AS anon_one ON anon_one.anon_item = anon_light
-            INNER JOIN anon_items AS anon_other
-                ON anon_other.anon_item = anon_heavy AND anon_other.anon_place = anon_one.anon_place
-        ) AS anon_rare
-    ) AS anon_of_rare
+        SELECT anon_place, anon_person, unnest([anon_met.anon_light, anon_met.anon_heavy]) AS anon_item
+        FROM anon_met
+        SEMI JOIN anon_pairs
+            ON anon_pairs.anon_light = anon_met.anon_light AND anon_pairs.anon_heavy = anon_met.anon_heavy
+        WHERE anon_place = anon_other_place
+    ) AS anon_rare
     GROUP BY anon_place, anon_person, anon_item
 ),
 anon_least AS (
-    SELECT anon_place, count(*) FILTER (WHERE anon_so_far - anon_partner_count < anon_all / 2) AS anon_least
+    SELECT anon_place, count(*) FILTER (WHERE 2 * (anon_so_far - anon_pair_count) < anon_all) AS anon_least
     FROM (
         SELECT
             anon_place,
-            anon_partner_count,
-            sum(anon_partner_count) OVER (PARTITION BY anon_place, anon_person) AS anon_all,
-            sum(anon_partner_count)
-                OVER (PARTITION BY anon_place, anon_person ORDER BY anon_partner_count DESC, anon_item ASC) AS anon_so_far
+            anon_pair_count,
+            sum(anon_pair_count) OVER (PARTITION BY anon_place, anon_person) AS anon_all,
+            sum(anon_pair_count)
+                OVER (PARTITION BY anon_place, anon_person ORDER BY anon_pair_count DESC, anon_item ASC) AS anon_so_far
         FROM anon_partners
     ) AS anon_counted
     GROUP BY anon_place
 )
 SELECT
-    anon_items.anon_place,
-    anon_items.:words,
-    anon_items.anon_weight,
-    anon_items.anon_is_single,
+    anon_items.* EXCLUDE (anon_item),
     anon_hidden.anon_item IS NOT NULL AS anon_is_hidden,
     coalesce(anon_least.anon_least, 0) AS anon_least
 FROM anon_items

@@ -22,7 +22,7 @@ WHERE anon_above.anon_class % :every = 0;
 
 -- name: labels_found
 -- labels that enough persons of a class have
--- They are the classes of the rows below, numbered after the :first ones.
+-- They are classes, too, of the rows below: they are numbered after the :first ones.
 -- :first 0
 -- :k 5
 SELECT

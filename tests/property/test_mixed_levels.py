@@ -44,7 +44,7 @@ KEYS: Mapping[str, Mapping[str, str]] = {
     DIAGNOSES: {"parent": VISITS, "key": "visit"},
 }
 
-SMALL: Mapping[str, Any] = {"MIN_SAMPLED_CLASSES": 1, "MAX_START_NODES": 8, "MAX_PERSON_NODES": 3}
+SMALL: Mapping[str, Any] = {"MIN_SAMPLED_CLASSES": 1, "MAX_START_ROUNDS": 3, "MAX_PERSON_NODES": 3}
 """The constants of a search that takes half a second."""
 
 Texts = tuple[str, tuple[Label, ...], tuple[Any, ...]]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
@@ -50,17 +49,14 @@ class KeyedTable:
         self._encoding = encoded.tables[name].encoding
         path = self._encoding.spec.quasi_identifiers
         self._positions = [path.index(each) for each in self.bound.own]
-        self._words = sorted({word for place in self._positions for word in self._masks_of(place, 0)})
+        self.bottom, self.top = (
+            tuple(levels[position] for position in self._positions)
+            for levels in (self.bound.path.lattice.bottom, self.bound.path.lattice.top)
+        )
+        masks = self._encoding.keys.label_masks
+        self._words = sorted({word for position in self._positions for word in masks(position, 0)})
         keys = [self._encoding.key(word) for word in self._words]
         self._sql = SQL.given(keys=keys, left=LEFT, labels=LABELS, k=encoded.policy.k)
-
-    @cached_property
-    def bottom(self) -> Levels:
-        return self._own(self.bound.path.lattice.bottom)
-
-    @cached_property
-    def top(self) -> Levels:
-        return self._own(self.bound.path.lattice.top)
 
     def rung(self, place: int) -> Relation:
         return Relation(f"anon_rung_{self.bound.rows.place}_{place}", "row")
@@ -99,14 +95,21 @@ class KeyedTable:
         loss = f.coalesce(next(found, double(0)), 0)  # without weights the table loses nothing
         return select([*counts, aliased(loss, "loss")], subquery(losses.beside(classes), "anon_classes"))
 
-    def found(self, place: int, levels: Levels) -> Step:
-        """Make the rows that a rung shows, with their class."""
-        query = self._sql.query("rows_found", masks=self._masks(levels))
-        return Step(self.rung(place), query, "rows of a rung", is_again=True)
+    def row_counts(self, nodes: Sequence[Levels]) -> exp.Select:
+        """Select one row: for each node in order the rows that a rung with its levels would show."""
+        counts = (f.coalesce(f.sum(column(ROW_COUNT)), 0) for _ in nodes)
+        queries = (
+            select([each], subquery(self.labels(levels), "anon_labels"))
+            for each, levels in zip(counts, nodes, strict=True)
+        )
+        return exp.Select(expressions=[aliased(exp.paren(each), f"rows_{place}") for place, each in enumerate(queries)])
 
-    def left(self, levels: Levels) -> Step:
-        query = self._sql.query("rows_left", masks=self._masks(levels))
-        return Step(LEFT, query, "rows that no rung shows yet", is_again=True)
+    def taken(self, levels: Levels, rung: Relation | None) -> Iterator[Step]:
+        """Take the rows with :data:`LABELS` from those that are left, and put them on a rung if it is kept."""
+        sql = self._sql.given(masks=self._masks(levels))
+        if rung is not None:
+            yield Step(rung, sql.query("rows_found"), "rows of a rung", is_again=True)
+        yield Step(LEFT, sql.query("rows_left"), "rows that no rung shows yet", is_again=True)
 
     def labelled(self, place: int, levels: Levels) -> exp.Select:
         """Select the rows that a rung shows, with their labels."""
@@ -118,9 +121,6 @@ class KeyedTable:
         labels = (aliased(text(column(label)), name) for label, name in named)
         return select([column(ROW), *labels], subquery(query, "anon_labelled"))
 
-    def _own(self, levels: Levels) -> Levels:
-        return tuple(levels[position] for position in self._positions)
-
     def _path_levels(self, levels: Levels) -> Levels:
         """Return levels of the path: rows above don't matter, and are at their top."""
         own = dict(zip(self._positions, levels, strict=True))
@@ -128,8 +128,5 @@ class KeyedTable:
         return tuple(own.get(position, shape.height) for position, shape in enumerate(shapes))
 
     def _masks(self, levels: Levels) -> list[exp.Expr]:
-        found = [self._masks_of(*place) for place in zip(self._positions, levels, strict=True)]
-        return [number(sum(masks.get(word, 0) for masks in found)) for word in self._words]
-
-    def _masks_of(self, position: int, depth: int) -> dict[int, int]:
-        return dict(self._encoding.keys.label_masks(position, depth))
+        masks = [self._encoding.keys.label_masks(*place) for place in zip(self._positions, levels, strict=True)]
+        return [number(sum(each.get(word, 0) for each in masks)) for word in self._words]

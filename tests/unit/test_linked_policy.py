@@ -211,6 +211,7 @@ SETTINGS: list[tuple[dict[str, Any], list[str]]] = [
     ({"method": "mondrian"}, ['method: not for several tables yet: "mondrian"; take "full-domain" or "local-rec']),
     ({"method": sa.IPA()}, ['method: not for several tables yet: "ipa"']),
     ({"method": sa.FullDomain(node={"day": 1})}, ["method: takes no node for several tables yet"]),
+    ({"method": {1: 2}}, ["method: takes no 1 for several tables yet"]),
     ({"method": "fuldomain"}, ["method: input should be 'full-domain' or 'local-recoding'"]),
     ({"privacy": []}, ["privacy: needs at least one"]),
     ({"privacy": sa.KAnonymity(5)}, ["privacy: must be a list"]),

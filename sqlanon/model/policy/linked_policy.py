@@ -140,7 +140,7 @@ class LinkedPolicy(PolicyValue):
             return {"model": given} if isinstance(given, str) else given
         others = {*settings} - {"model"} if isinstance(settings, Mapping) else set()
         if others:
-            found = {"names": ", ".join(sorted(others))}
+            found = {"names": ", ".join(sorted(map(str, others)))}
             raise PydanticCustomError("settings", "takes no {names} for several tables yet", found)
         return name
 

@@ -15,8 +15,7 @@ SELECT anon_row, anon_person, 0 AS anon_class, :keys FROM :rows AS anon_rows;
 -- Their class is what is shown of the row above them. Of the persons' classes, one in :every is looked at.
 -- :above (anon_row BIGINT, anon_class BIGINT)
 -- :every 1
-SELECT anon_rows.anon_row, anon_rows.anon_person, anon_above.anon_class, anon_rows.:keys
-FROM :rows AS anon_rows
+SELECT anon_rows.anon_row, anon_rows.anon_person, anon_above.anon_class, anon_rows.:keys FROM :rows AS anon_rows
 INNER JOIN :above AS anon_above ON anon_above.anon_row = anon_rows.anon_parent
 WHERE anon_above.anon_class % :every = 0;
 
@@ -40,14 +39,12 @@ HAVING count(*) >= :k;
 
 -- name: rows_found
 -- rows with these labels
-SELECT anon_left.* REPLACE (anon_labels.anon_class AS anon_class)
-FROM :left AS anon_left
+SELECT anon_left.* REPLACE (anon_labels.anon_class AS anon_class) FROM :left AS anon_left
 INNER JOIN :labels AS anon_labels
     ON anon_labels.anon_above = anon_left.anon_class AND anon_labels.:keys = anon_left.:keys & :masks;
 
 -- name: rows_left
 -- rows without these labels
-SELECT anon_left.*
-FROM :left AS anon_left
+SELECT anon_left.* FROM :left AS anon_left
 ANTI JOIN :labels AS anon_labels
     ON anon_labels.anon_above = anon_left.anon_class AND anon_labels.:keys = anon_left.:keys & :masks;

@@ -89,8 +89,9 @@ def test_limits_that_no_levels_meet(session: sa.Session, tmp_path: Path) -> None
     """Of five patients with one visit each, one department is left out at every level that the policy allows."""
     session.connection.execute("CREATE OR REPLACE TABLE few AS FROM patients ORDER BY patient_id LIMIT 5")
     session.connection.execute(
-        "CREATE OR REPLACE TABLE few_visits AS SELECT * REPLACE (if(patient_id = 0, 'surgery', 'oncology') AS department) "
-        "FROM visits SEMI JOIN few USING (patient_id) QUALIFY row_number() OVER (PARTITION BY patient_id) = 1"
+        "CREATE OR REPLACE TABLE few_visits AS "
+        "SELECT * REPLACE (if(patient_id = 0, 'surgery', 'oncology') AS department) FROM visits "
+        "SEMI JOIN few USING (patient_id) QUALIFY row_number() OVER (PARTITION BY patient_id) = 1"
     )
     fields = hospital_policy() | MIXED | {"maximum_levels": {"visits.department": 0}}
     with pytest.raises(sa.UnsatisfiableError, match="no levels that were looked at meet") as refused:

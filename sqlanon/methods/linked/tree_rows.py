@@ -58,16 +58,20 @@ class TreeRows:
         for name in encoded.tables:
             self._engine.run(Step(self._keyed(name), self._keyed_rows(name), f'keys of "{name}"', is_again=True))
 
-    def persons(self, levels: Levels) -> exp.Select:
+    def persons(self, levels: Levels, *, with_losses: bool) -> exp.Select:
         """Select persons: number, key words, signature, and what is below them by table.
 
-        ``anon_rows_<place>`` are rows, and ``anon_gain_<place>`` is what they lose less than if they were left out. All
-        of it is the same at nodes that differ in the levels of persons only, their :meth:`part`.
+        ``anon_rows_<place>`` are rows, and ``anon_gain_<place>`` is what they lose less than if they were left out, if
+        asked. All of it is the same at nodes that differ in the levels of persons only, their :meth:`part`.
         """
-        root = self._encoded.policy.root
-        rows = self._beside_below(root, lambda child: self._signatures(child, levels), number(0), self.carried())
+        root, carried = self._encoded.policy.root, self.carried(with_losses=with_losses)
+
+        def below(child: str) -> exp.Select:
+            return self._signatures(child, levels, with_losses=with_losses)
+
+        rows = self._beside_below(root, below, number(0), carried)
         person = [aliased(column(ROW), PERSON), aliased(self._hash(root, []), SIGNATURE)]
-        return select([*person, *map(column, (*self.words(root), *self.carried()))], subquery(rows, "anon_rows"))
+        return select([*person, *map(column, (*self.words(root), *carried))], subquery(rows, "anon_rows"))
 
     def part(self, levels: Levels) -> Levels:
         return levels[len(self._encoded.own_levels(self._encoded.policy.root, levels)) :]
@@ -80,7 +84,7 @@ class TreeRows:
         shown = [aliased(column(ROW), PERSON), aliased(self._row(root, levels), "anon_label")]
         query = select(shown, subquery(rows, "anon_rows"))
         self._engine.run(Step(labelled, query, "persons with their rows", is_again=True))
-        query = SQL.query("exact_classes", persons=self.persons(levels), labelled=labelled)
+        query = SQL.query("exact_classes", persons=self.persons(levels, with_losses=False), labelled=labelled)
         self._engine.run(Step(found, query, "persons with equal trees", is_again=True))
         self._engine.drop(labelled)
         return found
@@ -107,11 +111,12 @@ class TreeRows:
             rows, gain = losses.beside(rows, keeps_keys=True), exp.Sub(this=double(1), expression=losses.weighted())
         return select([exp.Star(), aliased(gain, GAIN)], subquery(rows, "anon_losing"))
 
-    def carried(self, name: str | None = None) -> list[str]:
+    def carried(self, name: str | None = None, *, with_losses: bool) -> list[str]:
         """Return the columns about all rows below a table's, by default below persons."""
         found = []
         for child in self._encoded.policy.children(name or self._encoded.policy.root):
-            found += [*self.columns(child), *self.carried(child)]
+            rows, gain = self.columns(child)
+            found += [rows, *([gain] if with_losses else []), *self.carried(child, with_losses=with_losses)]
         return found
 
     def columns(self, name: str) -> tuple[str, str]:
@@ -162,23 +167,33 @@ class TreeRows:
             rows, alias = below(child), f"anon_of_{self._keyed(child).name}"
             shown = {SIGNATURE: self._signature(child)}
             if carried is not None:
-                shown |= {each: each for each in (*self.columns(child), *self.carried(child))}
+                shown |= {each: each for each in carried if each in (*self.columns(child), *self._all_below(child))}
             query = left_join(query, subquery(rows, alias), column(ROW, "anon_keyed").eq(column(PARENT, alias)))
             values = (aliased(f.coalesce(column(own, alias), nothing.copy()), each) for own, each in shown.items())
             query = query.select(*values, copy=False)
         return query
 
+    def _all_below(self, name: str) -> list[str]:
+        return self.carried(name, with_losses=True)
+
     def _signature(self, child: str) -> str:
         return f"{SIGNATURE}_{self._encoded.bound.tables[child].rows.place}"
 
-    def _signatures(self, name: str, levels: Levels) -> exp.Select:
-        rows = self._beside_below(name, lambda child: self._signatures(child, levels), number(0), self.carried(name))
+    def _signatures(self, name: str, levels: Levels, *, with_losses: bool) -> exp.Select:
+        below = self.carried(name, with_losses=with_losses)
+
+        def signatures(child: str) -> exp.Select:
+            return self._signatures(child, levels, with_losses=with_losses)
+
+        rows: exp.Query = self._beside_below(name, signatures, number(0), below)
         count, gain = self.columns(name)
-        lost = exp.Mul(this=column(ROWS), expression=column(GAIN))
-        carried = [row_sum(ROWS, count), aliased(exp.Sum(this=lost), gain)]
-        carried += [aliased(exp.Sum(this=column(each)), each) for each in self.carried(name)]
+        carried = [row_sum(ROWS, count)]
+        if with_losses:
+            rows = self.with_gain(name, rows, levels)
+            carried.append(aliased(exp.Sum(this=exp.Mul(this=column(ROWS), expression=column(GAIN))), gain))
+        carried += [aliased(exp.Sum(this=column(each)), each) for each in below]
         label = self._hash(name, self.own_bits(name, levels).values())
-        return SQL.query("signatures", rows=self.with_gain(name, rows, levels), label=label, carried=carried)
+        return SQL.query("signatures", rows=subquery(rows, "anon_rows"), label=label, carried=carried)
 
     def _lists(self, name: str, levels: Levels) -> exp.Select:
         nothing = exp.Array(expressions=[])

@@ -34,8 +34,6 @@ from sqlanon.queries.kit.nodes import (
     equal_in,
     f,
     filtered,
-    identifier,
-    made_once,
     select,
     subquery,
     union_all,
@@ -44,7 +42,8 @@ from sqlanon.queries.linked import PERSON, ROW
 from sqlanon.search import SearchOutcome
 
 PERSONS, IS_KEPT, CLASS = "anon_persons", "anon_is_kept", "anon_class"
-MADE_ONCE = exp.Table(this=identifier("anon_signed"))  # persons in a statement about several nodes
+MAX_PARTS = 16
+"""Tables of persons that a search keeps: each has a row per person (tests.benchmarks.linked)."""
 
 
 class TreeCounter:
@@ -55,6 +54,8 @@ class TreeCounter:
         self._encoded = encoded
         self.counted: tuple[str, ...] = (encoded.policy.root,)
         self._rows = TreeRows(engine, encoded)
+        self._parts: dict[tuple[Levels, bool], Relation] = {}
+        self._made = 0
         self._shares = TreeShares(engine, encoded)
         self._alone = AskedOnce(NodeCounter(engine, encoded.tables[encoded.policy.root]))
 
@@ -72,7 +73,7 @@ class TreeCounter:
         ordered = sorted(dict.fromkeys(nodes), key=self._rows.part)
         for _, alike in itertools.groupby(ordered, key=self._rows.part):
             together = [*alike]
-            rows = self._totals(self._rows.persons(together[0]), together, with_losses=with_losses)
+            rows = self._totals(self._part(together[0], with_losses=with_losses), together, with_losses=with_losses)
             found |= {levels: self._counts_of(levels, row) for levels, row in zip(together, rows, strict=True)}
         return [found[levels] for levels in nodes]
 
@@ -89,9 +90,29 @@ class TreeCounter:
 
     def is_exact(self, levels: Levels) -> bool:
         """Return whether the counts by signatures are those by sorted lists."""
-        exact = select([exp.Star()], self._rows.exact(levels).table)
         keys = {CLASS: column(CLASS)}
-        return self._totals(self._rows.persons(levels), [levels]) == self._totals(exact, [levels], keys)
+        return self._totals(self._part(levels, with_losses=False), [levels]) == self._totals(
+            self._rows.exact(levels), [levels], keys
+        )
+
+    def _part(self, levels: Levels, *, with_losses: bool) -> Relation:
+        """Return the persons with the signatures of their rows, made once for the nodes that share them."""
+        part = self._rows.part(levels), with_losses
+        relation = self._parts.pop(part, None)
+        if relation is None:
+            self._made += 1
+            relation = Relation(f"anon_persons_{self._made}", "row")
+            self._engine.run(
+                Step(
+                    relation,
+                    self._rows.persons(levels, with_losses=with_losses),
+                    "persons with signatures of their rows",
+                )
+            )
+        self._parts[part] = relation  # the latest one is the last
+        if len(self._parts) > MAX_PARTS:
+            self._engine.drop(self._parts.pop(next(iter(self._parts))))
+        return relation
 
     def _counts_of(self, levels: Levels, found: Mapping[str, Any]) -> NodeCounts:
         tables = {name: self._table_counts(name, levels, found) for name in self._encoded.tables}
@@ -107,7 +128,7 @@ class TreeCounter:
 
     def _totals(
         self,
-        persons: exp.Select,
+        persons: Relation,
         nodes: Sequence[Levels],
         keys: Mapping[str, exp.Expr] | None = None,
         *,
@@ -125,11 +146,9 @@ class TreeCounter:
                 columns.append(_sum_of(of_class, is_left_out, gain))
         counted = []
         for place, levels in enumerate(nodes):
-            classes = self._classes(MADE_ONCE, levels, keys or self._keys(levels), with_losses=with_losses)
+            classes = self._classes(persons.table, levels, keys or self._keys(levels), with_losses=with_losses)
             counted.append(SQL.query("counts", classes=classes, node=place, left_out=columns))
-        query = union_all(counted)
-        query.set("with_", exp.With(expressions=[made_once(MADE_ONCE.name, persons)]))
-        found = self._engine.fetch(query, "classes of persons", "node")
+        found = self._engine.fetch(union_all(counted), "classes of persons", "node")
         return sorted(found, key=lambda row: int(row["node"]))
 
     def _classes(
@@ -137,7 +156,7 @@ class TreeCounter:
     ) -> exp.Select:
         """Select the classes of persons by keys, with what is below them, and whether they are kept."""
         names = [aliased(value.copy(), name) for name, value in keys.items()]
-        sums = [aliased(exp.Sum(this=column(each)), each) for each in self._rows.carried()]
+        sums = [aliased(exp.Sum(this=column(each)), each) for each in self._rows.carried(with_losses=with_losses)]
         values = [value.copy() for value in keys.values()]
         classes = SQL.query("classes", persons=persons, columns=names, values=values, carried=sums)
         if with_losses:

@@ -102,13 +102,9 @@ class TreeCounter:
         if relation is None:
             self._made += 1
             relation = Relation(f"anon_persons_{self._made}", "row")
-            self._engine.run(
-                Step(
-                    relation,
-                    self._rows.persons(levels, with_losses=with_losses),
-                    "persons with signatures of their rows",
-                )
-            )
+            persons = self._rows.persons(levels, with_losses=with_losses)
+            purpose = "persons with signatures of their rows"
+            self._engine.run(Step(relation, persons, purpose, is_again=True))
         self._parts[part] = relation  # the latest one is the last
         if len(self._parts) > MAX_PARTS:
             self._engine.drop(self._parts.pop(next(iter(self._parts))))

@@ -17,14 +17,12 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import VerificationError
 from sqlanon.methods.linked.encoded import EncodedLinked
-from sqlanon.methods.linked.known_row import AskedOnce
 from sqlanon.methods.linked.node_counts import NodeCounts, TableCounts, choose_linked_node
 from sqlanon.methods.linked.shown_rows import labelled_rows, shown
 from sqlanon.methods.linked.tree_rows import GAIN, SIGNATURE, SQL, TreeRows
 from sqlanon.methods.linked.tree_shares import TreeShares
 from sqlanon.model.lattice import Levels
 from sqlanon.nodes.choice import Observer
-from sqlanon.nodes.counting import NodeCounter
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
@@ -57,18 +55,18 @@ class TreeCounter:
         self._parts: dict[tuple[Levels, bool], Relation] = {}
         self._made = 0
         self._shares = TreeShares(engine, encoded)
-        self._alone = AskedOnce(NodeCounter(engine, encoded.tables[encoded.policy.root]))
+        self._known: dict[Levels, NodeCounts] = {}  # without losses
 
     def bounds(self, nodes: Sequence[Levels]) -> list[NodeCounts]:
-        """Count persons by their own columns: fewer than k who look alike there are fewer by trees."""
-        root, tables = self._encoded.policy.root, self._encoded.tables
-        found = self._alone.ask([self._encoded.path_levels(root, levels) for levels in nodes], "counts")
-        persons = [TableCounts(each.suppressed_rows, each.certain_suppressed_rows) for each in found]
-        rows = [{name: each if name == root else TableCounts(0, 0) for name in tables} for each in persons]
-        counted = zip(nodes, found, rows, strict=True)
-        return [NodeCounts(levels, each.class_count, each.kept_class_count, own) for levels, each, own in counted]
+        """Count nodes: what is left out by the columns of persons alone would rule out little."""
+        new = [levels for levels in nodes if levels not in self._known]
+        self._known |= {counts.levels: counts for counts in self._counted(new, with_losses=False)}
+        return [self._known[levels] for levels in nodes]
 
     def counts(self, nodes: Sequence[Levels], *, with_losses: bool) -> list[NodeCounts]:
+        return self._counted(nodes, with_losses=True) if with_losses else self.bounds(nodes)
+
+    def _counted(self, nodes: Sequence[Levels], *, with_losses: bool) -> list[NodeCounts]:
         found: dict[Levels, NodeCounts] = {}
         ordered = sorted(dict.fromkeys(nodes), key=self._rows.part)
         for _, alike in itertools.groupby(ordered, key=self._rows.part):

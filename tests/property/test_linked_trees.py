@@ -224,6 +224,22 @@ def test_the_search_finds_the_least_loss(persons: Persons) -> None:
         assert outcome.loss == pytest.approx(float(best[0]))
 
 
+HEART, LUNG, KNEE = (Row(VISITS, (value,)) for value in "xyz")
+OF_SEVEN = [
+    *(Row(PERSONS, ("x", "x"), rows) for rows in ((HEART, LUNG), (LUNG, HEART), (HEART,), (HEART, HEART))),
+    *(Row(PERSONS, ("y", "x"), rows) for rows in ((LUNG,), (LUNG, KNEE), ())),
+]
+"""The seven persons of spec/linked.md, fact L1: their wards are visits."""
+
+
+@pytest.mark.parametrize(("ward", "classes", "alone"), [(0, 6, 5), (2, 5, 4)])
+def test_the_seven_persons_of_the_spec(ward: int, classes: int, alone: int) -> None:
+    with encoded_tables([*OF_SEVEN, OF_ALL_TABLES], policy()) as (engine, encoded):
+        [counts] = TreeCounter(engine, encoded).counts([(0, 0, ward, 0, 0)], with_losses=False)
+    # Another person, who is alone, has rows of the other tables.
+    assert (counts.class_count, counts.tables[PERSONS].left_out) == (classes + 1, alone + 1)
+
+
 def visitor(visits: int) -> Row:
     return Row(PERSONS, ("x", "x"), (Row(VISITS, (None,)),) * visits)
 

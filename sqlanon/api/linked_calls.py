@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -119,9 +120,20 @@ def report_on_linked_tables(
     wanted = policy or recorded_policy(found)
     if wanted is None:
         return None
+    opened.engine.read_as(wanted.csv, wanted.timezone)
     sources = None if given is None else linked_sources(opened, wanted, given)
     with stages.stage("verify"):
-        return linked_release_report(opened.engine, place, found, wanted, sources)
+        return linked_release_report(opened.engine, place, found, wanted, sources, is_recorded=policy is None)
+
+
+def linked_provenance(opened: OpenedEngine, release: str | Path) -> str | None:
+    """Return the provenance of a release of several tables; None if there is none."""
+    from sqlanon.verification.found_linked import find_linked
+
+    with suppress(SqlanonError):
+        record = find_linked(opened.engine, release).record
+        return None if record is None or record.linked is None else record.text
+    return None
 
 
 def place_of(release: object) -> str | Path:

@@ -55,7 +55,8 @@ class Session(Preparations, Nodes, Releases, AbstractContextManager["Session"]):
     a temporary table during the call.
 
     A *policy* is a :class:`Policy`, a mapping of its fields, or the path of a TOML file. It is validated on each use,
-    because a changed copy may be invalid.
+    because a changed copy may be invalid. That of linked tables is a :class:`LinkedPolicy`: :meth:`anonymize`,
+    :meth:`measure`, :meth:`verify` and :meth:`report` take it, with a mapping such as ``{"patients": "patients.csv"}``.
 
     A *target* is the name of a table, the path of a file, which ends in ``.parquet`` or ``.csv``, or the path of a
     folder, which ends in a slash. A CSV has a note beside it, ``<name>.sqlanon.json``, with the types of its columns

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, overload
 
-from sqlanon.api.linked_calls import refuse_options, report_on_linked_tables, verify_linked_tables
+from sqlanon.api.linked_calls import linked_provenance, refuse_options, report_on_linked_tables, verify_linked_tables
 from sqlanon.api.opened import Part
 from sqlanon.engines.locks import exclusive
 from sqlanon.errors import VerificationError
@@ -303,6 +303,8 @@ class Releases(Part):
         """
         from sqlanon.verification.found_release import provenance_at
 
+        if (linked := linked_provenance(self._opened, release)) is not None:
+            return linked
         return provenance_at(self._engine, self._opened.resolve(release), destination(release))
 
     @exclusive

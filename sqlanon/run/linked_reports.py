@@ -14,6 +14,7 @@ from sqlanon.model.release.linked_release_report import LinkedReleaseReport
 from sqlanon.model.release.linked_report import LinkedReport
 from sqlanon.verification.found_linked import FoundLinked
 from sqlanon.verification.linked import verify_linked
+from sqlanon.verification.verify import OTHER_POLICY
 
 
 def linked_release_report(
@@ -22,12 +23,21 @@ def linked_release_report(
     found: FoundLinked,
     policy: LinkedPolicy,
     sources: Mapping[str, ResolvedSource] | None,
+    *,
+    is_recorded: bool,
 ) -> LinkedReleaseReport:
-    """Report on a release of linked tables; an EngineError if it has no provenance of one."""
+    """Report on a release of linked tables; an EngineError if it has no provenance of one.
+
+    A recorded policy differs from the one of the run only in paths and caps, which is not worth a note.
+    """
     record = found.record
     if record is None or record.report is None or record.promise is None:
         raise EngineError(f"{place} has no provenance of a release of several tables", step="provenance")
     recorded = {name: value for name, value in record.report.as_json.items() if name in LinkedReport.model_fields}
+    verification = verify_linked(engine, found, policy, sources, place=str(place))
+    if is_recorded:
+        notes = tuple(note for note in verification.notes if note != OTHER_POLICY)
+        verification = verification.model_copy(update={"notes": notes})
     return LinkedReleaseReport(
         release=str(place),
         date=datetime.now(UTC).date().isoformat(),
@@ -35,7 +45,7 @@ def linked_release_report(
         terms=policy.release,
         promise=record.promise.guarantee,
         report=LinkedReport.model_validate(recorded),
-        verification=verify_linked(engine, found, policy, sources, place=str(place)),
+        verification=verification,
     )
 
 

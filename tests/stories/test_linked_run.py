@@ -243,6 +243,22 @@ class TestSession:
             measured = session.measure(files, hospital / "clinic.linked.toml")
             assert measured.rows["patients"] == 2000
 
+    def test_files_of_taxonomies_need_not_be_there_for_a_report(self, tmp_path: Path) -> None:
+        (tmp_path / "ward.csv").write_text("".join(f"w{number};any\n" for number in range(3)))
+        roles = policy().model_dump(mode="json")["tables"]
+        roles["stays"]["taxonomies"] = {"ward": str(tmp_path / "ward.csv")}
+        with sa.connect() as session:
+            small(session.connection)
+            session.anonymize({}, policy(tables=roles), "released", stop=lambda: True, listed=False)
+            (tmp_path / "ward.csv").unlink()
+            report = session.report("released")
+            assert isinstance(report, sa.LinkedReleaseReport)
+            assert report.verification.met
+            assert [note for note in report.verification.notes if "other than" in note] == []
+            record = json.loads(session.provenance("released") or "{}")["sqlanon"]
+            assert str(tmp_path) not in json.dumps(record)
+            assert record["report"]["tables"]["people"]["released"] == 40
+
     def test_one_source_and_several_are_told_apart(self) -> None:
         one = sa.Policy(quasi_identifiers=["sex"], identifiers=["id"], privacy=[sa.KAnonymity(2)])
         with sa.connect() as session:

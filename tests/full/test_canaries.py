@@ -24,6 +24,21 @@ FLAT = 'sex = { kind = "flat", values = ["f", "m"] }\n'
 PRIVATE = 'method = { model = "ipa", epsilon = "1", delta = "1e-6" }\n' + POLICY.replace(
     'privacy = [{ model = "k-anonymity", k = 5 }]\n', ""
 ).replace("suppression_limit = 0.5\n", "")
+LINKED = """
+privacy = [{ model = "known-rows", k = 5, m = 1 }]
+[tables.people]
+row_key = "pid"
+quasi_identifiers = ["sex"]
+identifiers = ["age", "diag"]
+taxonomies = { sex = { kind = "flat", values = ["f", "m"] } }
+[tables.stays]
+parent = "people"
+key = "pid"
+quasi_identifiers = ["sex"]
+sensitive = ["diag"]
+identifiers = ["age"]
+taxonomies = { sex = { kind = "flat", values = ["f", "m"] } }
+"""
 TABLES = """
     CREATE TABLE people AS SELECT 'Canary' || i AS diag, i AS age, 'Canary' AS sex FROM range(20) t (i);
     CREATE SCHEMA anon;
@@ -38,6 +53,7 @@ FILES: dict[str, str | bytes] = {
     "row.csv": ROWS,
     "rows.csv": f'{ROWS}987,"Canary open,2,3\n',
     "people.csv": "age,sex,diag\n30,Canary,Canary\nCanary,Canary,Canary\n",
+    "keys.csv": "pid,age,sex,diag\nCanary,1,f,Canary\nCanary,2,Canary,Canary\nCanary 2,3,,Canary\n,4,Canary,\n",
     "labels.csv": "f;Canary;*\nf;Canary 2;*\nCanary;;+\n",
     "binary.csv": b"Canary\xff\xfe\x00Canary,\xff\n",
     "flat.toml": POLICY + 'sex = { kind = "flat", values = ["Canary 1", "Canary 2"] }\n',
@@ -45,6 +61,7 @@ FILES: dict[str, str | bytes] = {
     "deep.toml": POLICY
     + 'sex = { kind = "groups", groups = { "Canary" = { "x" = ["f"] }, "Canary 2" = { "x" = ["m"] } } }\n',
     "breaks.toml": POLICY + 'sex = { kind = "cuts", breaks = [["Canary"]] }\n',
+    "tables.toml": LINKED.replace('"pid"', '"Canary"').replace('"f"', '"Canary 1", "Canary 1"'),
     "line.toml": "Canary = \nCanary Canary\n",
     "canary.json": '{"Canary": ["Canary"]}',
 }  # fmt: skip
@@ -70,6 +87,11 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "run t.csv --policy secret.toml --into out.csv --replace-anything --pseudonym-key {}": ("key", "row.csv"),
     "run t.csv --policy dp.toml --into out.csv --replace-anything --ledger {}": DATABASE,
     "run t.csv --policy dp.toml --into out.csv --replace-anything --ledger l.duckdb --public {}": ("row.csv",),
+    "run people={} stays=t.csv --policy linked.toml --into new/": ("keys.csv", "people.csv"),
+    "run people=t.csv stays={} --policy linked.toml --into new/": ("keys.csv",),
+    "run people=t.csv stays=t.csv --into new/ --policy {}": ("tables.toml",),
+    "measure people={} stays=t.csv --policy linked.toml": ("keys.csv", "people.csv"),
+    "verify linked/ people={} stays=t.csv --policy linked.toml": ("keys.csv", "people.csv"),
     "explain {} --policy p.toml": ("people.csv",),
     "explain t.csv --policy {}": ("flat.toml", "same.toml"),
     "explain people --policy p.toml --db {}": DATABASE,
@@ -156,6 +178,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
     (folder / "p.toml").write_text(POLICY + FLAT)
     (folder / "plain.toml").write_text(POLICY)
+    (folder / "linked.toml").write_text(LINKED)
     (folder / "secret.toml").write_text(POLICY.replace("rest", 'pseudonyms = ["pid"]\nrest') + FLAT)
     (folder / "dp.toml").write_text(PRIVATE + FLAT)
     (folder / "sex.csv").write_text("f;*\nm;*\n")
@@ -170,6 +193,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("run", "t.csv", *run, "released.parquet"),
         ("run", "t.csv", *run, "canary/", "--partition-by", "sex"),
         ("fit", "t.csv", "--policy", "p.toml", "--fit", "f.fit"),
+        ("run", "people=t.csv", "stays=t.csv", "--policy", "linked.toml", "--into", "linked/"),
     ):
         done = sqlanon(*command, folder=folder)
         assert done.returncode == 0, done.stderr
@@ -230,6 +254,6 @@ def _params(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 def _taken(param: Any) -> str | None:
     """The option, or ``argument``; None if the command does not read a file there."""
-    if not str(param.metavar).startswith(TAKEN) or not WRITTEN.isdisjoint(param.opts):
+    if not str(param.metavar).lstrip("[").startswith(TAKEN) or not WRITTEN.isdisjoint(param.opts):
         return None
     return param.opts[0] if param.opts[0].startswith("--") else "argument"

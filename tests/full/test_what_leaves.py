@@ -31,6 +31,7 @@ from sqlanon.chance.accountant import RhoCharge
 from sqlanon.chance.exact import Integers
 from sqlanon.lakes import store
 from sqlanon.ledger.ledger import WarehouseLedger
+from sqlanon.model.policy import linked_policy
 from tests.commands import sqlanon
 from tests.effort import EFFORT, some
 from tests.engines import engine_of
@@ -318,7 +319,7 @@ def test_so_is_what_commands_print(name: str, tmp_path: Path) -> None:
         with sa.connect(place / "kept/w.duckdb") as session:
             people(session.connection, rows, str(place))
         before = {*place.rglob("*")}
-        with drawing(Unseen), mock.patch.object(sa.Policy, "from_toml", return_value=policy(name)):
+        with drawing(Unseen), mock.patch.object(linked_policy, "given_policy", return_value=policy(name)):
             done = [sqlanon(*command.split(), folder=place) for command in commands]
         assert [each.returncode for each in done] == [0, 0, 0]
         made = sorted({*place.rglob("*")} - before - {*place.joinpath("kept").rglob("*")})

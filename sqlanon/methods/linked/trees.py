@@ -40,7 +40,7 @@ from sqlanon.queries.linked import PERSON, ROW
 from sqlanon.search import SearchOutcome
 
 PERSONS, IS_KEPT, CLASS = "anon_persons", "anon_is_kept", "anon_class"
-MAX_PARTS = 16
+MAX_PARTS = 6
 """Tables of persons that a search keeps: each has a row per person (tests.benchmarks.linked)."""
 
 

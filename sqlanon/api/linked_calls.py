@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sqlanon.engines.relations import ResolvedSource, Source
     from sqlanon.methods.stages import Progress, Stages, Stopped
     from sqlanon.model.policy.linked_policy import LinkedPolicy
-    from sqlanon.model.release.linked import LinkedVerification
+    from sqlanon.model.release.linked import LinkedMeasurement, LinkedVerification
     from sqlanon.model.release.linked_release_report import LinkedReleaseReport
     from sqlanon.model.release.linked_report import LinkedRelease
 
@@ -85,6 +85,20 @@ def run_linked(
         max_loss=max_loss,
         is_listed=is_listed,
     )
+
+
+def measure_linked_tables(opened: OpenedEngine, given: object, policy: LinkedPolicy) -> LinkedMeasurement:
+    from sqlanon.verification.linked import measure_linked
+
+    sources = linked_sources(opened, policy, given)
+    problems = [f'source "{name}" is not a table of the policy' for name in sources if name not in policy.tables]
+    for name, roles in policy.tables.items():
+        there = {folded(found.name) for found in opened.engine.describe(sources[name].relation)}
+        needed = (policy.row_key(name), roles.key, *roles.quasi_identifiers)
+        problems += [f'"{name}" has no column "{each}"' for each in needed if each and folded(each) not in there]
+    if problems:
+        raise PolicyError("the policy does not fit the tables:", problems)
+    return measure_linked(opened.engine, sources, policy)
 
 
 def verify_linked_tables(

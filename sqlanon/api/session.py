@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from sqlanon.api.linked_calls import linked_sources, refuse_options, run_linked
+from sqlanon.api.linked_calls import measure_linked_tables, refuse_options, run_linked
 from sqlanon.api.opened import OfSession, OpenedEngine
 from sqlanon.api.partitions import Partitions
 from sqlanon.api.session_ledger import Ledger, LedgerMode
@@ -104,12 +104,11 @@ class Session(Preparations, Nodes, Releases, AbstractContextManager["Session"]):
             PolicyError: the table lacks a column to measure.
         """
         from sqlanon.model.policy.linked_policy import LinkedPolicy
-        from sqlanon.verification.linked import measure_linked
         from sqlanon.verification.measure import measure_source
 
         wanted = self._opened.given(policy)
         if isinstance(wanted, LinkedPolicy):
-            return measure_linked(self._engine, linked_sources(self._opened, wanted, source), wanted)
+            return measure_linked_tables(self._opened, source, wanted)
         return measure_source(self._engine, self._opened.resolve(source), wanted)
 
     @exclusive

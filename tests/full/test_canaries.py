@@ -61,7 +61,7 @@ FILES: dict[str, str | bytes] = {
     "deep.toml": POLICY
     + 'sex = { kind = "groups", groups = { "Canary" = { "x" = ["f"] }, "Canary 2" = { "x" = ["m"] } } }\n',
     "breaks.toml": POLICY + 'sex = { kind = "cuts", breaks = [["Canary"]] }\n',
-    "tables.toml": LINKED.replace('"pid"', '"Canary"').replace('"f"', '"Canary 1", "Canary 1"'),
+    "tables.toml": LINKED.replace('"f"', '"Canary 1", "Canary 1"'),
     "line.toml": "Canary = \nCanary Canary\n",
     "canary.json": '{"Canary": ["Canary"]}',
 }  # fmt: skip

@@ -169,6 +169,7 @@ REFUSED: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "one source": (("run", "patients", *WAREHOUSE, *TO), BOTH_FORMS),
     "several sources of one": (("run", *FILES, "--policy", "clinic.policy.toml", *TO), BOTH_FORMS),
     "a pair of one": (("run", FILES[0], "--policy", "clinic.policy.toml", *TO), BOTH_FORMS),
+    "a column": (("measure", "patients=treatments.csv", FILES[1], *POLICY), ('"patients" has no column "born"',)),
     "measured": (("measure", "patients", *WAREHOUSE), BOTH_FORMS),
     "verified": (("verify", "out/", *POLICY, "--source", "patients"), BOTH_FORMS),
     "reported": (("report", "visits_k5", "--db", "clinic.duckdb", *FILES), BOTH_FORMS),

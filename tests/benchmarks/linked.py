@@ -1,21 +1,24 @@
-"""What measuring linked tables costs beside a plain GROUP BY of their join: seconds of CPU, and memory.
+"""What measuring and releasing linked tables costs beside a plain GROUP BY of their join: seconds of CPU, and memory.
 
-    python -m tests.benchmarks.linked [--persons 100000 1000000]
+    python -m tests.benchmarks.linked [--persons 100000 1000000] [--time-limit 300]
 
 The tables are the hospital of spec/linked.md, section 10: patients with 0 to 20 visits. Each line is a process of its
-own, with the macros; the labels are those of a node at which patients with one known visit are protected.
+own, with the macros; the labels are those of a node at which patients with one known visit are protected. A run reads
+the tables, searches within the time limit, writes a folder and verifies it.
 """
 
 import argparse
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
+import sqlanon
 from sqlanon.queries.kit.macros import install_script
 from tests.benchmarks.processes import in_own_process, peak_bytes, say
-from tests.linked_hospital import make_hospital
+from tests.linked_hospital import hospital_policy, make_hospital
 
 RECODED = """
 CREATE VIEW coarse_patients AS
@@ -60,10 +63,18 @@ MEASURES = {
     "broken keys": "SELECT row_count, orphans FROM anon.broken_keys('patients', 'patient_id', 'visits', 'patient_id')",
 }
 
+RUNS: dict[str, dict[str, Any]] = {
+    "trees": {"privacy": [{"model": "k-anonymity", "k": 5}]},
+    "one known row": {},
+    "one known row, mixed levels": {"method": "local-recoding"},
+    "two known rows": {"privacy": [{"model": "known-rows", "k": 5, "m": 2}]},
+}
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--persons", type=int, nargs="+", default=[100_000, 1_000_000])
+    parser.add_argument("--time-limit", type=float, default=300, help="seconds of a search")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for persons in arguments.persons:
@@ -73,6 +84,9 @@ def main() -> None:
             for name, query in MEASURES.items():
                 cpu, peak, found = in_own_process(taken, folder, query)
                 say(f"  {name}: {cpu:.2f} CPU s, {cpu / plain:.1f} x, {peak / 1e6:.0f} MB; {found}")
+            for name, fields in RUNS.items():
+                cpu, peak, words = in_own_process(released, folder, fields, arguments.time_limit)
+                say(f"  run, {name}: {cpu:.1f} CPU s, {cpu / plain:.0f} x, {peak / 1e6:.0f} MB; {words}")
 
 
 def make(folder: str, persons: int) -> None:
@@ -90,6 +104,17 @@ def taken(folder: str, query: str) -> tuple[float, int, list[tuple[int, ...]]]:
         start = time.process_time()
         found = connection.execute(query).fetchall()
         return time.process_time() - start, peak_bytes(), found
+
+
+def released(folder: str, fields: dict[str, Any], time_limit: float) -> tuple[float, int, str]:
+    """Seconds of CPU of a run, the most bytes in use, and its loss and search in words."""
+    policy = {**hospital_policy(), **fields}
+    start = time.process_time()
+    with sqlanon.connect(Path(folder) / "hospital.duckdb") as session:
+        report = session.anonymize({}, policy, f"{folder}/released/", replace=True, time_limit=time_limit).report
+    proven = "proven" if report.proven_optimal else f"gap {report.gap}"
+    words = f"loss {report.loss:.4f}, {proven}, {report.checked_nodes} nodes, {report.seconds}"
+    return time.process_time() - start, peak_bytes(), words
 
 
 if __name__ == "__main__":

@@ -21,11 +21,10 @@ SEVERAL_VALUES = (
     "one with enough values can have the same. Bound the share of persons who have a value: "
     'AlphaKAnonymity("visits.diagnosis", alpha=1/3, k=5)'
 )
+OF_VALUES = ("distinct-l-diversity", "entropy-l-diversity", "recursive-c-l-diversity", "t-closeness")
 REFUSED_MODELS = {
     **dict.fromkeys(KINDS["privacy"], f"is {NOT_YET}; take KnownRows(5, m=1), or KAnonymity(5) of whole trees"),
-    **dict.fromkeys(
-        ("distinct-l-diversity", "entropy-l-diversity", "recursive-c-l-diversity", "t-closeness"), SEVERAL_VALUES
-    ),
+    **dict.fromkeys(OF_VALUES, SEVERAL_VALUES),
 }
 REFUSED_SETTINGS = {
     "individual": f"{NOT_YET}: the table without a parent has the persons",
@@ -37,54 +36,52 @@ REFUSED_SETTINGS = {
     "rest": f"{NOT_YET}: name every column of a table",
     **dict.fromkeys(("search", "objective", "max_loss", "node"), f"{NOT_YET}: the best node is searched for"),
 }
+ALL_KNOWN = "for somebody who knows all rows of a person: whoever knows all knows some; keep the one that you promise"
+SHARES_GROW = (
+    "since the share of persons with a value can become larger where rows become alike, so that most nodes would have "
+    "to be looked at; take k-anonymity of whole trees in place of known rows"
+)
 DEEPEST_OF_PAIRS = 2  # the table of persons, and those that hang from it
 ROLES = ("quasi_identifiers", "sensitive", "identifiers", "insensitive")
 
 
 def linked_contradictions(policy: LinkedPolicy) -> Iterable[str]:
-    yield from (misnamed := [*_misfits_of_names(policy)])
+    yield from (misnamed := [*_misfits_of_names(policy.tables)])
     yield from _misfits_of_parents(policy.tables)
     for name, roles in policy.tables.items():
+        where = f'table "{name}"'
         yield from _misfits_of_keys(policy.tables, name, roles)
-        yield from _misfits_of_cap(name, roles)
-        yield from _unknown_rows(name, roles)
-    roots = [name for name, roles in policy.tables.items() if roles.parent is None]
-    if len(roots) == 1:
-        yield from _misfits_of_persons(policy, roots[0])
+        yield from (f"{where}{problem}" for problem in _misfits_of_rows(roles))
+        if roles.parent is None and not roles.quasi_identifiers:
+            yield f"{where} needs quasi_identifiers: what others may know of a person"
+        own, of_policy = roles.suppression_limit, policy.suppression_limit
+        if roles.parent is None and own is not None and of_policy and own != of_policy:
+            yield (
+                f"suppression_limit of persons is given twice: {of_policy} in the policy, and {own} in {where}; give "
+                "it in the policy alone"
+            )
     yield from _misfits_of_models(policy)
-    if policy.all_roles.quasi_identifiers and not misnamed:
-        yield from contradictions(policy.all_roles)
+    all_roles = policy.all_roles
+    yield from _foreign_columns(policy, all_roles.sensitive)
+    if all_roles.quasi_identifiers and not misnamed:
+        yield from contradictions(all_roles)
 
 
-def circles(tables: Mapping[str, TableRoles]) -> Iterator[list[str]]:
-    """Yield the tables of each circle of parents, once."""
-    seen: set[str] = set()
-    for name in tables:
-        path: dict[str, None] = {}
-        place: str | None = name
-        while place is not None and place in tables and place not in seen and place not in path:
-            path[place] = None
-            place = tables[place].parent
-        if place in path:
-            yield [*path][[*path].index(place) :]
-        seen |= path.keys()
-
-
-def _misfits_of_names(policy: LinkedPolicy) -> Iterable[str]:
-    for one, other in _same(policy.tables):
+def _misfits_of_names(tables: Mapping[str, TableRoles]) -> Iterable[str]:
+    for one, other, _ in _repeated((name, name) for name in tables):
         yield f'tables "{one}" and "{other}" differ in case alone, so that DuckDB takes them for one'
-    names = [(f"{table}.{column}", table) for table, roles in policy.tables.items() for column in roles.columns]
-    tables: dict[str, str] = {}
-    for name, table in names:
-        if tables.setdefault(folded(name), table) != table and folded(table) != folded(tables[folded(name)]):
-            yield f'tables "{tables[folded(name)]}" and "{table}" have one name of a column, "{name}": use another name'
+    columns = ((f"{table}.{column}", table) for table, roles in tables.items() for column in roles.columns)
+    for one, other, name in _repeated(columns):
+        if folded(one) != folded(other):
+            yield f'tables "{one}" and "{other}" have one name of a column, "{name}": use another name'
 
 
-def _same(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _repeated(names: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
+    """Yield the tables that share a name in any case, given as names with their tables."""
     first: dict[str, str] = {}
-    for name in names:
-        if (known := first.setdefault(folded(name), name)) != name:
-            yield known, name
+    for name, table in names:
+        if (known := first.setdefault(folded(name), table)) != table:
+            yield known, table, name
 
 
 def _misfits_of_parents(tables: Mapping[str, TableRoles]) -> Iterable[str]:
@@ -100,11 +97,21 @@ def _misfits_of_parents(tables: Mapping[str, TableRoles]) -> Iterable[str]:
         if roles.parent is not None and roles.parent not in tables:
             meant = did_you_mean(roles.parent, tables)
             yield f'table "{name}": its parent "{roles.parent}" is not among the tables{meant}'
-    for circle in circles(tables):
-        if len(circle) == 1:
-            yield f'table "{circle[0]}" is its own parent'
-        else:
-            yield f"tables {listed(circle)} are parents of each other in a circle"
+    for circle in _circles(tables):
+        several = f"tables {listed(circle)} are parents of each other in a circle"
+        yield several if circle[1:] else f"table {listed(circle)} is its own parent"
+
+
+def _circles(tables: Mapping[str, TableRoles]) -> Iterator[list[str]]:
+    """Yield the tables of each circle of parents, once."""
+    for name in tables:
+        path: dict[str, None] = {}
+        place: str | None = name
+        while place is not None and place in tables and place not in path:
+            path[place] = None
+            place = tables[place].parent
+        if place == name == min(path):
+            yield [*path]
 
 
 def _misfits_of_keys(tables: Mapping[str, TableRoles], name: str, roles: TableRoles) -> Iterable[str]:
@@ -125,37 +132,22 @@ def _misfits_of_keys(tables: Mapping[str, TableRoles], name: str, roles: TableRo
                 )
 
 
-def _misfits_of_cap(name: str, roles: TableRoles) -> Iterable[str]:
+def _misfits_of_rows(roles: TableRoles) -> Iterable[str]:
+    """Explain which rows a table cannot leave out."""
     given = [field for field in ("at_most", "orphans") if getattr(roles, field) not in (None, "refuse")]
     if roles.parent is None and given:
-        yield f'table "{name}" has no parent, and takes no {enumerated(given)}: these are of the rows of a person'
+        yield f" has no parent, and takes no {enumerated(given)}: these are of the rows of a person"
     if roles.above == "first" and not roles.order:
-        yield f'table "{name}": above = "first" needs an order, such as order = ["day"]'
+        yield ': above = "first" needs an order, such as order = ["day"]'
     if roles.above == "first" and roles.at_most is None:
-        yield f'table "{name}": above = "first" needs at_most, the number of rows that a person keeps'
+        yield ': above = "first" needs at_most, the number of rows that a person keeps'
     if roles.above == "refuse" and roles.order:
-        yield f'table "{name}": order is for above = "first", which keeps the first rows of a person'
+        yield ': order is for above = "first", which keeps the first rows of a person'
     for column, meant in unknown_names(roles.order, roles.columns):
-        yield f'table "{name}": order names "{column}", which has no role there{meant}'
-
-
-def _unknown_rows(name: str, roles: TableRoles) -> Iterable[str]:
-    for column, action in roles.unknown.items():
-        if action == "suppress":
-            which = "" if column == "*" else f' of "{name}.{column}"'
-            yield f'table "{name}": unknown = "suppress"{which} is not for several tables yet; take "top" or "error"'
-
-
-def _misfits_of_persons(policy: LinkedPolicy, root: str) -> Iterable[str]:
-    roles = policy.tables[root]
-    if not roles.quasi_identifiers:
-        yield f'table "{root}" needs quasi_identifiers: what others may know of a person'
-    own, of_policy = roles.suppression_limit, policy.suppression_limit
-    if own is not None and of_policy and own != of_policy:
-        yield (
-            f'suppression_limit of persons is given twice: {of_policy} in the policy, and {own} in table "{root}"; '
-            "give it in the policy alone"
-        )
+        yield f': order names "{column}", which has no role there{meant}'
+    for column in (column for column, action in roles.unknown.items() if action == "suppress"):
+        which = "" if column == "*" else f' of "{column}"'
+        yield f': unknown = "suppress"{which} is {NOT_YET}; take "top" or "error"'
 
 
 def _misfits_of_models(policy: LinkedPolicy) -> Iterable[str]:
@@ -164,28 +156,16 @@ def _misfits_of_models(policy: LinkedPolicy) -> Iterable[str]:
     if len(known) > 1:
         yield f"{known[1]} repeats another model of the same kind; keep the stricter one"
     for model in others if known else ():
-        if isinstance(model, KAnonymity):
-            yield (
-                f"{known[0]} cannot be combined with {model}, which is for somebody who knows all rows of a person: "
-                "whoever knows all knows some; keep the one that you promise"
-            )
-        else:
-            yield (
-                f"{known[0]} cannot be combined with {model}: the share of persons with a value can become larger "
-                "where rows become alike, so that most nodes would have to be looked at; take k-anonymity of whole "
-                "trees in place of known rows"
-            )
+        why = ALL_KNOWN if isinstance(model, KAnonymity) else SHARES_GROW
+        yield f"{known[0]} cannot be combined with {model}, {why}"
     if not known and not any(isinstance(model, KAnonymity | AlphaKAnonymity) for model in others):
         yield "privacy bounds shares alone, not how many persons look alike: add KAnonymity(5), of whole trees"
-    yield from _foreign_columns(policy)
 
 
-def _foreign_columns(policy: LinkedPolicy) -> Iterable[str]:
-    sensitive = policy.all_roles.sensitive
+def _foreign_columns(policy: LinkedPolicy, sensitive: Iterable[str]) -> Iterable[str]:
     tables = {name.rpartition(".")[2]: name for name in sensitive}
     for model in policy.privacy:
-        columns = () if isinstance(model, KnownRows) else model.columns
-        for name, meant in unknown_names(columns, sensitive):
+        for name, meant in unknown_names(getattr(model, "columns", ()), sensitive):
             whole = f'; did you mean "{tables[name]}"?' if name in tables else meant
             yield f'{model}: "{name}" is not a sensitive column of a table, as "visits.diagnosis" would be{whole}'
 

@@ -8,13 +8,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
 from sqlanon.model.known_rows import KnownRows
 from sqlanon.model.methods.full_domain import FullDomain
-from sqlanon.model.names import speller
 from sqlanon.model.policy.fields import UTC
 from sqlanon.model.policy.linked_checks import (
     NOT_YET,
@@ -27,6 +26,7 @@ from sqlanon.model.policy.linked_checks import (
 from sqlanon.model.policy.policy import (
     GivenPolicy,
     Policy,
+    checked,
     fields_of,
     list_of_models,
     naming_file,
@@ -43,8 +43,7 @@ from sqlanon.model.policy_value import (
     PolicyValue,
     Share,
     failed_checks,
-    known_names,
-    problems_of,
+    name_of_kind,
     respelled,
 )
 from sqlanon.model.privacy import AlphaKAnonymity, BetaLikeness, DeltaDisclosure, KAnonymity
@@ -55,6 +54,7 @@ TAKEN = {"method": ("full-domain", "local-recoding"), "quality": ("lm",)}  # so 
 
 LinkedModel = KnownRows | KAnonymity | AlphaKAnonymity | BetaLikeness | DeltaDisclosure
 """Bounds on persons: of known rows, or of whole trees; shares are of persons who have a value in some row."""
+OneLinkedModel = Annotated[LinkedModel, Field(discriminator="model")]
 
 
 class LinkedPolicy(PolicyValue):
@@ -99,7 +99,7 @@ class LinkedPolicy(PolicyValue):
         ) -> None: ...
 
     tables: dict[Annotated[str, Field(min_length=1)], TableRoles] = Field(min_length=2)
-    privacy: tuple[Annotated[LinkedModel, Field(discriminator="model")], ...] = Field(min_length=1)
+    privacy: Annotated[tuple[OneLinkedModel, ...], BeforeValidator(list_of_models)] = Field(min_length=1)
     suppression_limit: Share = 0.0
     quality: LM = Field(default_factory=LM)
     method: Literal["full-domain", "local-recoding"] = "full-domain"
@@ -113,33 +113,26 @@ class LinkedPolicy(PolicyValue):
     @field_validator("tables")
     @classmethod
     def _parents_spelled_like_tables(cls, tables: dict[str, TableRoles]) -> dict[str, TableRoles]:
-        spell = speller(tables)
         return {
-            name: roles if roles.parent is None else roles.model_copy(update={"parent": spell(roles.parent)})
+            name: roles.model_copy(update={"parent": respelled(roles.parent, [*tables])})
             for name, roles in tables.items()
         }
-
-    @field_validator("privacy", mode="before")
-    @classmethod
-    def _listed_and_known(cls, models: Any) -> Any:
-        return list_of_models(models)
 
     @field_validator("method", "quality", mode="before")
     @classmethod
     def _taken_so_far(cls, given: Any, info: ValidationInfo) -> Any:
         """Take a kind by name, or as a value: a method without settings, which linked tables have elsewhere."""
         field = str(info.field_name)
-        settings = given.model_dump(exclude_unset=True) if isinstance(given, BaseModel) else given
-        name = getattr(given, "model", settings)
-        if isinstance(settings, Mapping):
-            name = settings.get("model", name)
+        if isinstance(given, PolicyValue):
+            given = {**given.model_dump(exclude_unset=True), "model": name_of_kind(type(given))}
+        settings = given if isinstance(given, Mapping) else {"model": given}
+        name = settings.get("model")
         if isinstance(name, str) and name in KINDS[field] and name not in TAKEN[field]:
             found = {"name": name, "taken": " or ".join(f'"{each}"' for each in TAKEN[field])}
             raise PydanticCustomError("not_yet", NOT_YET + ': "{name}"; take {taken}', found)
         if field == "quality":
-            return {"model": given} if isinstance(given, str) else given
-        others = {*settings} - {"model"} if isinstance(settings, Mapping) else set()
-        if others:
+            return settings
+        if others := {*settings} - {"model"}:
             found = {"names": ", ".join(sorted(map(str, others)))}
             raise PydanticCustomError("settings", "takes no {names} for several tables yet", found)
         return name
@@ -168,14 +161,10 @@ class LinkedPolicy(PolicyValue):
     @classmethod
     def of_file(cls, values: dict[str, Any], path: str | Path) -> LinkedPolicy:
         """Return the policy with the fields of a file, whose taxonomies may be files beside it."""
-        if isinstance(tables := values.get("tables"), Mapping):
-            folder = Path(path).parent
-            values["tables"] = {
-                name: {**roles, "taxonomies": placed(roles["taxonomies"], folder)}
-                if isinstance(roles, Mapping) and "taxonomies" in roles
-                else roles
-                for name, roles in tables.items()
-            }
+        tables = values["tables"] if isinstance(values.get("tables"), Mapping) else {}
+        for roles in tables.values():
+            if isinstance(roles, dict) and "taxonomies" in roles:
+                roles["taxonomies"] = placed(roles["taxonomies"], Path(path).parent)
         with naming_file(path):
             return cls(**values)
 
@@ -228,33 +217,27 @@ class LinkedPolicy(PolicyValue):
 
         Its classes are persons, or rows of at least k persons, by all labels from the person down.
         """
-        path, own = self.path(table), self.tables[table]
-        places = {each: self.tables[each] for each in path}
+        path, own = {each: self.tables[each] for each in self.path(table)}, {table: self.tables[table]}
         person = qualified(self.root, str(self.tables[self.root].row_key))
-        labelled = _all(places, "quasi_identifiers")
-        published = {*labelled, *_all({table: own}, "sensitive"), *_all({table: own}, "insensitive")}
-        own_columns = {*_all({table: own}, "quasi_identifiers")}
-        weights = {name: self.quality.weights.get(name, 1.0) if name in own_columns else 0.0 for name in labelled}
-        fields: dict[str, Any] = {
-            field: {name: each for name, each in _by_column(places, field).items() if name in published}
-            for field in COLUMN_FIELDS
-        }
+        roles = {role: _all(own, role) for role in ("sensitive", "insensitive")}
+        roles["quasi_identifiers"] = _all(path, "quasi_identifiers")
+        published = {name for names in roles.values() for name in names}
+        weights = dict.fromkeys(roles["quasi_identifiers"], 0.0)
+        weights |= {name: self.quality.weights.get(name, 1.0) for name in _all(own, "quasi_identifiers")}
+        fields: dict[str, Any] = {field: _by_column(path, field) for field in COLUMN_FIELDS}
+        fields |= {"minimum_levels": self.minimum_levels, "maximum_levels": self.maximum_levels}
+        for field, values in fields.items():
+            fields[field] = {name: value for name, value in values.items() if name in published}
         return Policy(
-            quasi_identifiers=labelled,
-            sensitive=_all({table: own}, "sensitive"),
-            insensitive=_all({table: own}, "insensitive"),
+            **(fields | roles),
             identifiers=[person],
-            individual=None if own.parent is None else person,
+            individual=None if table == self.root else person,
             privacy=[KAnonymity(self.k)],
             quality=LM(weights=weights if any(weights.values()) else {}),
             suppression_limit=self.limit(table),
-            minimum_levels={name: level for name, level in self.minimum_levels.items() if name in labelled},
-            maximum_levels={name: level for name, level in self.maximum_levels.items() if name in labelled},
             stored_taxonomies=self.stored_taxonomies,
             csv=self.csv,
             timezone=self.timezone,
-            method=FullDomain(),
-            **fields,
         )
 
     @property
@@ -284,20 +267,15 @@ class LinkedPolicy(PolicyValue):
 
     def changed(self, changes: Mapping[str, Any]) -> LinkedPolicy:
         """Return the policy with other values of some fields, checked, as in a policy file."""
-        return _checked(self.model_copy(update=changes))
+        return checked(self.model_copy(update=changes))
 
     def as_recorded(self) -> dict[str, Any]:
         """Return its fields as JSON, without caps, which would say that nobody has more rows than that."""
-        fields: dict[str, Any] = self.model_dump(mode="json")
-        for roles in fields["tables"].values():
-            for name in CAP:
-                del roles[name]
-        return fields
+        return self.model_dump(mode="json", exclude={"tables": {"__all__": CAP}})
 
     def sha256(self) -> str:
         """Return a hash of the recorded policy, independent of unset fields of later versions, and of CSV settings."""
-        unsaid = {"csv"} | ({"timezone"} if self.timezone == UTC else set())
-        fields = {name: value for name, value in self.as_recorded().items() if name not in unsaid}
+        fields = {**self.as_recorded(), "csv": None, "timezone": None if self.timezone == UTC else self.timezone}
         fields["tables"] = {table: _said(roles) for table, roles in fields["tables"].items()}
         return hashlib.sha256(json.dumps(_said(fields), sort_keys=True).encode()).hexdigest()
 
@@ -305,21 +283,13 @@ class LinkedPolicy(PolicyValue):
 def given_policy(given: GivenPolicy | LinkedPolicy) -> Policy | LinkedPolicy:
     """Return a checked policy of one table or, where it has ``tables``, of several."""
     if isinstance(given, LinkedPolicy):
-        return _checked(given)
+        return checked(given)
     if isinstance(given, Mapping) and "tables" in given and all(isinstance(name, str) for name in given):
         return LinkedPolicy(**given)
     if isinstance(given, str | Path):
         fields = fields_of(read_policy_text(Path(given)), given)
         return (LinkedPolicy if "tables" in fields else Policy).of_file(fields, given)
     return policy_of(given)
-
-
-def _checked(policy: LinkedPolicy) -> LinkedPolicy:
-    """Check a copy with changes, which was not checked."""
-    try:
-        return LinkedPolicy.model_validate(policy)
-    except ValidationError as error:
-        raise PolicyError("LinkedPolicy is not valid:", problems_of(error, known_names(LinkedPolicy))) from None
 
 
 def _said(fields: dict[str, Any]) -> dict[str, Any]:
@@ -331,7 +301,5 @@ def _all(tables: Mapping[str, TableRoles], role: str) -> tuple[str, ...]:
 
 
 def _by_column(tables: Mapping[str, TableRoles], field: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for table, roles in tables.items():
-        found |= roles.qualified(field, table)
-    return found
+    each = (roles.qualified(field, table) for table, roles in tables.items())
+    return {name: value for values in each for name, value in values.items()}

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -367,13 +367,22 @@ GivenPolicy = Policy | Mapping[str, Any] | str | Path
 """A policy, a mapping of its fields, or the path of a TOML file."""
 
 
+Checked = TypeVar("Checked", bound=PolicyValue)
+
+
+def checked(policy: Checked) -> Checked:
+    """Check a copy with changes (``model_copy``), which was not checked."""
+    kind = type(policy)
+    try:
+        return kind.model_validate(policy)
+    except ValidationError as error:
+        raise PolicyError(f"{kind.__name__} is not valid:", problems_of(error, known_names(kind))) from None
+
+
 def policy_of(given: GivenPolicy) -> Policy:
-    """Return a checked policy: a copy with changes (``model_copy``) was not checked."""
+    """Return a checked policy."""
     if isinstance(given, Policy):
-        try:
-            return Policy.model_validate(given)
-        except ValidationError as error:
-            raise PolicyError("Policy is not valid:", problems_of(error, known_names(Policy))) from None
+        return checked(given)
     if isinstance(given, Mapping):
         if not all(isinstance(key, str) for key in given):
             raise PolicyError("the keys of a policy must be texts, the names of its fields")

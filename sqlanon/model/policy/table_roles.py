@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from sqlanon.model.names import spelled_like
@@ -16,7 +16,16 @@ from sqlanon.model.taxonomy.rules import Columns, TaxonomyRule
 
 COLUMN_FIELDS = ("taxonomies", "unknown", "bottom_coding", "top_coding")
 """The fields by column."""
-CAP = ("at_most", "above", "order")  # the fields of the maximum number of rows of a person
+CAP = {"at_most", "above", "order"}  # the fields of the maximum number of rows of a person
+
+
+def _one_column(given: Any) -> Any:
+    if isinstance(given, list | tuple):
+        raise PydanticCustomError("several_columns", "must be one column: make one of several in a view")
+    return given
+
+
+Key = Annotated[str, BeforeValidator(_one_column)]
 
 
 class TableRoles(PolicyValue):
@@ -65,8 +74,8 @@ class TableRoles(PolicyValue):
         ) -> None: ...
 
     parent: str | None = None
-    key: str | None = None
-    row_key: str | None = None
+    key: Key | None = None
+    row_key: Key | None = None
     quasi_identifiers: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
@@ -80,13 +89,6 @@ class TableRoles(PolicyValue):
     above: Literal["refuse", "first"] = "refuse"
     order: tuple[str, ...] = ()
     orphans: Literal["refuse", "drop"] = "refuse"
-
-    @field_validator("key", "row_key", mode="before")
-    @classmethod
-    def _one_column(cls, given: Any) -> Any:
-        if isinstance(given, list | tuple):
-            raise PydanticCustomError("several_columns", "must be one column: make one of several in a view")
-        return given
 
     @field_validator(*COLUMN_FIELDS, "order")
     @classmethod

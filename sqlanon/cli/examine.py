@@ -15,7 +15,7 @@ from sqlanon.api.session import Session
 from sqlanon.cli import options as opt
 from sqlanon.cli.command import command, loading_options, reading, writing
 from sqlanon.cli.interrupt import keeping
-from sqlanon.cli.linked_init import init_linked, linked_sources
+from sqlanon.cli.linked_init import init_linked, linked_sources, say_suggested
 from sqlanon.cli.options import Spelled
 from sqlanon.cli.output import ExitCode, progress, put, say, show, write, write_event, write_file, write_json
 from sqlanon.methods.stages import never
@@ -56,7 +56,6 @@ def init(
 
     Example: sqlanon init members.csv
     """
-    from sqlanon.model.names import counted
     from sqlanon.suggestion.suggest import PROFILES
 
     if given["profile"] not in PROFILES:
@@ -72,27 +71,15 @@ def init(
     queries = {} if clean is None or found.query is None else {clean: found.query}
     files = found.write(out, replace=replace, beside=queries)
     commands = _next_commands(found, name, database, out, read=str(clean) if queries else name)
-    if as_json:
-        write_json({**found.model_dump(mode="json"), "files": [str(file) for file in files], "next": commands})
-        return
-    show(found.document())
-    beside = f" and {counted(len(files) - 1, 'file')} beside it" if files[1:] else ""
-    say(f"Wrote {out}{beside}.")
-    _say_what_is_cleaned(found, name, clean)
-    if found.undecided:
-        say(f"{counted(len(found.undecided), 'column')} to decide: marked with a ? there, and dropped until then.")
-    say("Next:" if commands else "It cannot run yet: see the notes.")
-    for line in commands:
-        say(f"  {line}")
+    say_suggested(found, files, commands, as_json=as_json, remark=_what_is_cleaned(found, name, clean))
 
 
-def _say_what_is_cleaned(found: Suggestion, source: str, clean: Path | None) -> None:
+def _what_is_cleaned(found: Suggestion, source: str, clean: Path | None) -> str:
     if found.query is not None:
-        say(f"From now on, use {clean}, which cleans values, in place of {source}.")
-    elif found.cleaning is not None:
-        say("Some values should be cleaned: --clean FILE.sql writes the query, and a policy for what it returns.")
-    elif clean is not None:
-        say("Nothing needs cleaning.")
+        return f"From now on, use {clean}, which cleans values, in place of {source}."
+    if found.cleaning is not None:
+        return "Some values should be cleaned: --clean FILE.sql writes the query, and a policy for what it returns."
+    return "" if clean is None else "Nothing needs cleaning."
 
 
 def _next_commands(found: Suggestion, source: str, database: Path | None, policy: Path, read: str) -> list[str]:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from typer import BadParameter
 
 from sqlanon.cli.command import reading
 from sqlanon.cli.output import progress, say, show, write_json
 from sqlanon.model.names import counted
+
+if TYPE_CHECKING:
+    from sqlanon.suggestion.linked_suggestion import LinkedSuggestion
+    from sqlanon.suggestion.suggestion import Suggestion
 
 
 def linked_sources(given: Sequence[str] | None, database: Path | None) -> dict[str, str | None] | None:
@@ -41,22 +45,33 @@ def init_linked(
     if beside := {"clean", "codebook"} & {name for name, value in given.items() if value is not None}:
         raise BadParameter(f"--{min(beside)} is for one table", param_hint="SOURCE")
     options = {name: value for name, value in given.items() if name in ("k", "profile")}
-    observed = progress(as_events=as_events, quiet=as_json)
-    with observed as observer, reading(database) as session:
+    with progress(as_events=as_events, quiet=as_json) as observer, reading(database) as session:
         found = session.suggest_linked(sources or None, progress=observer, **options)
-    files = found.write(out, replace=replace)
     named = [name if source is None else f"{name}={source}" for name, source in sources.items() if source is not None]
     where = [] if database is None else ["--db", str(database)]
     run = ["sqlanon", "run", *named, *where, "--policy", str(out), "--into", f"released_k{found.k}/"]
-    commands = [shlex.join(run)] if found.runs else []
+    say_suggested(found, found.write(out, replace=replace), [shlex.join(run)] if found.runs else [], as_json=as_json)
+
+
+def say_suggested(
+    found: Suggestion | LinkedSuggestion,
+    files: Sequence[Path],
+    commands: Sequence[str],
+    *,
+    as_json: bool,
+    remark: str = "",
+) -> None:
+    """Say what is suggested and written, and the commands that follow."""
     if as_json:
         write_json({**found.model_dump(mode="json"), "files": [str(file) for file in files], "next": commands})
         return
     show(found.document())
-    beside_it = f" and {counted(len(files) - 1, 'file')} beside it" if files[1:] else ""
-    say(f"Wrote {out}{beside_it}.")
+    beside = f" and {counted(len(files) - 1, 'file')} beside it" if files[1:] else ""
+    say(f"Wrote {files[0]}{beside}.")
+    if remark:
+        say(remark)
     if found.undecided:
-        say(f"{counted(len(found.undecided), 'table or column')} to decide, marked with a ? there.")
+        say(f"{len(found.undecided):,} to decide: marked with a ? there; columns are dropped until then.")
     say("Next:" if commands else "It cannot run yet: see the notes.")
     for line in commands:
         say(f"  {line}")

@@ -68,9 +68,9 @@ WORDS_OF_TOTALS = (
 """Texts at the beginning of a line of totals."""
 
 
-def copied(source: exp.Expr) -> Step:
+def copied(source: exp.Expr, copy: Relation = COPY) -> Step:
     """Copy a source, where reading it repeatedly would take longer."""
-    return Step(COPY, select([exp.Star()], source.copy()), "read the source")
+    return Step(copy, select([exp.Star()], source.copy()), "read the source")
 
 
 def sampled(source: exp.Expr, most: int) -> Step:

@@ -9,12 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-from sqlglot import exp
-
 from sqlanon.engines.duckdb import Compute
 from sqlanon.queries.kit.named import Queries
 from sqlanon.suggestion.column_words import plain, word_of
 from sqlanon.suggestion.evidence import Evidence
+from sqlanon.suggestion.suggest import ExaminedTable
 
 SQL = Queries("links")
 MAX_LEFT_OUT = 0.2  # maximum share of rows without a key of the other table
@@ -25,24 +24,6 @@ SHARE_OF_USED_KEYS = 0.5  # minimum share of keys that rows must use where no na
 OWN_KEYS = ("", "id", "key", "code", "nr", "no", "number", "num", "uid", "guid", "pk", "rowid", "name", "index")
 """Names of keys that say nothing of their table, and what follows the name of a table in those of its keys."""
 PERSONS = ("people", "persons")  # tables of persons; others have a word for the id of a person
-
-
-@dataclass(frozen=True)
-class Table:
-    """One of several tables, with the evidence on its columns."""
-
-    name: str
-    relation: exp.Expr
-    columns: Mapping[str, Evidence]
-
-    @property
-    def rows(self) -> int:
-        return max((each.rows for each in self.columns.values()), default=0)
-
-    @property
-    def row_keys(self) -> list[str]:
-        """The columns that are never missing, and different in all rows."""
-        return [name for name, each in self.columns.items() if each.values == each.rows > 0 and _can_be_key(each)]
 
 
 @dataclass(frozen=True)
@@ -85,17 +66,14 @@ class Link:
     @property
     def reason(self) -> str:
         """Why the table hangs from its parent, in words that quote no value."""
-        used = f"which use {self.used_keys:,} of its {self.keys:,} keys"
-        if self.left_out:
-            found = f"{self.rows - self.left_out:,} of {self.rows:,} rows have a key of {self.parent}, {used}"
-        else:
-            found = f"all {self.rows:,} rows have a key of {self.parent}, {used}"
+        some = f"{self.rows - self.left_out:,} of {self.rows:,}" if self.left_out else f"all {self.rows:,}"
+        found = f"{some} rows have a key of {self.parent}, which use {self.used_keys:,} of its {self.keys:,} keys"
         if self.is_declared:
             return f"declared as a foreign key; {found}"
         return found if self.exactness else f"{found}; by values alone, not by name"
 
 
-def found_links(engine: Compute, tables: Mapping[str, Table], declared: Iterable[Sequence[str]]) -> list[Link]:
+def found_links(engine: Compute, tables: Mapping[str, ExaminedTable], declared: Iterable[Sequence[str]]) -> list[Link]:
     """Look up which columns have keys of other tables: those that are declared, then those whose name says so."""
     known = {(table, key, parent, row_key) for table, key, parent, row_key in declared}
     candidates = sorted(_candidates(tables, known), key=lambda link: (not link.is_declared, -link.exactness))
@@ -103,13 +81,15 @@ def found_links(engine: Compute, tables: Mapping[str, Table], declared: Iterable
     return [link for link in looked_up if link.holds]
 
 
-def _candidates(tables: Mapping[str, Table], declared: set[tuple[str, str, str, str]]) -> Iterator[Link]:
-    for parent, table in itertools.permutations(tables.values(), 2):
-        for row_key, (key, found) in itertools.product(parent.row_keys, table.columns.items()):
-            place = table.name, key, parent.name, row_key
-            exactness = exactness_of(key, parent.name, row_key)
-            if place in declared or _may_link(found, parent.columns[row_key], exactness):
-                yield Link(*place, exactness, is_declared=place in declared, keys=parent.rows)
+def _candidates(tables: Mapping[str, ExaminedTable], declared: set[tuple[str, str, str, str]]) -> Iterator[Link]:
+    """Pair columns with those of other tables that are never missing, and different in all rows."""
+    for (parent, above), (table, below) in itertools.permutations(tables.items(), 2):
+        unique = [each for each in above.evidence.values() if each.values == each.rows > 0 and _can_be_key(each)]
+        for row_key, found in itertools.product(unique, below.evidence.values()):
+            place = table, found.name, parent, row_key.name
+            exactness = exactness_of(found.name, parent, row_key.name)
+            if place in declared or _may_link(found, row_key, exactness):
+                yield Link(*place, exactness, is_declared=place in declared, keys=above.rows)
 
 
 def _may_link(found: Evidence, key: Evidence, exactness: int) -> bool:
@@ -146,11 +126,11 @@ def singular(table: str) -> str:
     return re.sub("ies$", "y", name) if name.endswith("ies") else re.sub("(?<=[^s])s$", "", name)
 
 
-def _looked_up(engine: Compute, tables: Mapping[str, Table], link: Link) -> Link:
+def _looked_up(engine: Compute, tables: Mapping[str, ExaminedTable], link: Link) -> Link:
     """Count the rows of a column with a key: of some of its values first, and of all only if most of these are keys."""
     table, parent = tables[link.table], tables[link.parent]
     roles = SQL.given(source=table.relation, above=parent.relation, key=link.key, row_key=link.row_key)
-    for parts in dict.fromkeys((max(1, table.columns[link.key].values // SIEVE), 1)):
+    for parts in dict.fromkeys((max(1, table.evidence[link.key].values // SIEVE), 1)):
         [counts] = engine.fetch(roles.query("linked_rows", parts=parts), f"rows with keys of {link.parent}")
         if counts["orphan_rows"] > 2 * MAX_LEFT_OUT * counts["row_count"]:
             break
@@ -167,8 +147,17 @@ class Tree:
     links: Mapping[str, Link]
     others: Sequence[Link]  # other columns with keys of these tables, as their names say
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.root, *self.links)
 
-def tree_of(tables: Mapping[str, Table], links: Sequence[Link]) -> Tree | None:
+    def row_key(self, name: str) -> str | None:
+        """Return the key of the table of persons, or of one from which others hang."""
+        is_above = name == self.root or any(link.parent == name for link in self.links.values())
+        return self.row_keys[name] if is_above else None
+
+
+def tree_of(tables: Mapping[str, ExaminedTable], links: Sequence[Link]) -> Tree | None:
     """Choose the table of persons: the one whose name says so, or from which most tables hang; None without links."""
     row_keys = _row_keys(links)
     taken = [link for link in links if link.row_key == row_keys[link.parent]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from sqlglot import exp
 
@@ -17,7 +18,7 @@ from sqlanon.model.names import counted, listed
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release.findings import Trial
 from sqlanon.queries import suggestions as queries
-from sqlanon.queries.kit.nodes import string
+from sqlanon.queries.kit.nodes import Relation, string
 from sqlanon.queries.source import TaxonomyShape
 from sqlanon.satellites import installed_version
 from sqlanon.suggestion import roles, safe_harbor
@@ -116,10 +117,6 @@ def suggest(
 
 
 def _suggested(engine: Engine, source: ResolvedSource, asked: SuggestionRequest, stages: Stages) -> Suggestion:
-    if engine.is_far(source.relation):
-        raise PolicyError(
-            f"a policy is suggested from values, which stay on their server: copy some rows of {source.description}"
-        )
     with stages.watching(engine), engine.scratch():
         with stages.stage("suggest"), engine.transaction():
             table = ExaminedTable(engine, source, asked)
@@ -131,36 +128,44 @@ def _suggested(engine: Engine, source: ResolvedSource, asked: SuggestionRequest,
 
 
 class ExaminedTable:
-    def __init__(self, engine: Engine, source: ResolvedSource, asked: SuggestionRequest) -> None:
+    def __init__(
+        self, engine: Engine, source: ResolvedSource, asked: SuggestionRequest, copy: Relation = queries.COPY
+    ) -> None:
+        if engine.is_far(source.relation):
+            raise PolicyError(
+                f"a policy is suggested from values, which stay on their server: copy some rows of {source.description}"
+            )
         self._engine, self._source, self._asked = engine, source, asked
-        self._relation = source.relation
+        self.relation = source.relation
         if not (isinstance(source.relation, exp.Table) and source.dataset and not source.files):
-            step = queries.copied(source.relation)
-            engine.run(step)
-            self._relation = step.makes.table
-        columns = engine.describe(self._relation)
+            engine.run(queries.copied(source.relation, copy))
+            self.relation = copy.table
+        columns = engine.describe(self.relation)
         comments = engine.column_comments(source.relation) if isinstance(source.relation, exp.Table) else {}
         written = {name.lower(): comment for name, comment in comments.items()}
         written |= {**described_in(source.files), **asked.descriptions}
-        found = evidence_of(engine, self._relation, columns)
+        found = evidence_of(engine, self.relation, columns)
         described = [replace(each, description=written.get(each.name.lower(), "")) for each in found]
         self.evidence = {each.name: each for each in described}
-        self._rows = found[0].rows if found else 0
+        self.rows = found[0].rows if found else 0
         self._numbers: dict[str, str] = {}
 
-    def suggestion(self) -> Suggestion:
-        """Decide roles, then taxonomies, and measure how identifying the columns are."""
-        decisions = self._decisions()
+    def suggestion(self, keys: Collection[str] = (), dropped: Mapping[str, str] = MappingProxyType({})) -> Suggestion:
+        """Decide roles but of keys, and of columns dropped for a reason; then taxonomies; and measure the columns."""
+        decisions = {**self._decisions()}
+        decisions |= {name: Decision("identifier", "key", reason) for name, reason in dropped.items()}
+        for name in keys:
+            del decisions[name], self.evidence[name]
         wanted = [name for name, decision in decisions.items() if decision.role == "quasi-identifier"]
         # A policy's taxonomies replace stored ones of earlier policies.
         known = shapes(self._engine, wanted) if self._asked.uses_stored else {}
         stored = {name: shape for name, shape in known.items() if not shape.is_of_policy}
         fine = self._taxonomies(decisions, wanted, stored)
         made = coarsened(fine)
-        measured = measured_sets(self._engine, self._relation, [self.evidence[name] for name in wanted])
+        measured = measured_sets(self._engine, self.relation, [self.evidence[name] for name in wanted])
         has_commas = self._source.csv is None
-        mended = cleanings(self._engine, self._relation, self.evidence, decisions, has_commas=has_commas)
-        left_out = totals(self._engine, self._relation, self.evidence)
+        mended = cleanings(self._engine, self.relation, self.evidence, decisions, has_commas=has_commas)
+        left_out = totals(self._engine, self.relation, self.evidence)
         advice = [each.advice for each in (*mended, left_out) if each is not None]
         notes = [*self._notes(decisions, measured, fine, made), *advice]
         in_the_way = tuple(name for name in stored if made[name].rule)
@@ -174,7 +179,7 @@ class ExaminedTable:
             source=self._source.description,
             profile=self._asked.profile,
             k=self._k,
-            row_count=self._rows,
+            row_count=self.rows,
             columns=tuple(self._column(name, decision, made) for name, decision in decisions.items()),
             quasi_identifiers=measured.together,
             alone=measured.alone,
@@ -192,16 +197,16 @@ class ExaminedTable:
         if not suggestion.runs or suggestion.lattice_nodes > MAX_NODES:
             return suggestion
         policy = suggestion.draft().policy
-        sample = ResolvedSource(self._relation, self._source.description)
-        if self._rows > MAX_SAMPLED_ROWS:
-            step = queries.sampled(self._relation, MAX_SAMPLED_ROWS)
+        sample = ResolvedSource(self.relation, self._source.description)
+        if self.rows > MAX_SAMPLED_ROWS:
+            step = queries.sampled(self.relation, MAX_SAMPLED_ROWS)
             self._engine.run(step)
             sample = replace(sample, relation=step.makes.table)
         try:
-            trial = self._asked.tried(sample, policy, self._rows)
+            trial = self._asked.tried(sample, policy, self.rows)
         except SqlanonError as error:
-            rows, columns = min(self._rows, MAX_SAMPLED_ROWS), len(policy.quasi_identifiers)
-            trial = Trial(source_rows=self._rows, rows=rows, columns=columns, reason=reason_of(error))
+            rows, columns = min(self.rows, MAX_SAMPLED_ROWS), len(policy.quasi_identifiers)
+            trial = Trial(source_rows=self.rows, rows=rows, columns=columns, reason=reason_of(error))
         draft = suggestion._draft.with_trial(trial)
         tried = suggestion.model_copy(
             update={"trial": trial, "method": draft.method, "notes": (*suggestion.notes, *trial.sentences)}
@@ -227,14 +232,14 @@ class ExaminedTable:
         # Two columns determine each other if they have as many pairs of values as values.
         values = {name: each.values for name, each in self.evidence.items()}
         twins = [(one, other) for (one, other), count in counts.items() if count == values[one] == values[other]]
-        found = roles.with_twins(found, [*twins, *roles.monotone_twins(self._engine, self._relation, self.evidence)])
+        found = roles.with_twins(found, [*twins, *roles.monotone_twins(self._engine, self.relation, self.evidence)])
         self._numbers = {
             one: other for pair in twins for one, other in (pair, pair[::-1]) if self.evidence[other].is_number
         }
         shown: Mapping[str, Sequence[str]] = {}
         if self._asked.profile == SAFE_HARBOR:
             released = [self.evidence[name].column for name in found if found[name].role != "identifier"]
-            shown = safe_harbor.shown_kinds(self._engine, self._relation, released)
+            shown = safe_harbor.shown_kinds(self._engine, self.relation, released)
         found = {
             name: for_profile(self._asked.profile, self.evidence[name], found[name], shown.get(name, ()))
             for name in found
@@ -248,7 +253,7 @@ class ExaminedTable:
         return roles.with_individual(counts, self.evidence, found)
 
     def _pair_counts(self, pairs: Iterable[roles.Pair]) -> roles.Counts:
-        return roles.pair_counts(self._engine, self._relation, self.evidence, pairs)
+        return roles.pair_counts(self._engine, self.relation, self.evidence, pairs)
 
     def _taxonomies(
         self, decisions: Mapping[str, Decision], wanted: list[str], stored: Mapping[str, TaxonomyShape]
@@ -284,13 +289,13 @@ class ExaminedTable:
 
     def _values(self, name: str) -> list[tuple[str, bool]]:
         """Fetch the values of a column as its taxonomy has them, and whether each is frequent."""
-        rows = self._engine.fetch(queries.own_labels(self._relation, name), "values of a column", "cell")
+        rows = self._engine.fetch(queries.own_labels(self.relation, name), "values of a column", "cell")
         return [(row["value"], row["is_frequent"]) for row in rows]
 
     def _tails(self, numbers: list[str]) -> dict[str, tuple[float, float]]:
         if not numbers:
             return {}
-        asked = queries.tails(self._relation, [self.evidence[name].column for name in numbers])
+        asked = queries.tails(self.relation, [self.evidence[name].column for name in numbers])
         rows = self._engine.fetch(asked, "where tails begin")
         return {numbers[row["place"]]: (row["low"], row["high"]) for row in rows}
 
@@ -299,7 +304,7 @@ class ExaminedTable:
             return taxonomies.flat("a file of groups cannot name its empty texts: make them missing")
         if name in self._numbers:
             numbers = self.evidence[self._numbers[name]].column
-            ordered = queries.ordered_values(self._relation, name, numbers)
+            ordered = queries.ordered_values(self.relation, name, numbers)
             return taxonomies.of_ordered([row["value"] for row in self._engine.fetch(ordered, "an order", "cell")])
         return taxonomies.of_texts(self._values(name))
 
@@ -325,9 +330,9 @@ class ExaminedTable:
     ) -> Iterator[str]:
         if not measured.together:
             yield NO_QUASI_IDENTIFIER
-        if 0 < self._rows < self._k:
+        if 0 < self.rows < self._k:
             yield f"fewer than {self._k} rows: no release has classes of {self._k}"
-        if not self._rows:
+        if not self.rows:
             yield "there are no rows: roles are guessed from names only, and there is nothing to release"
         if any(made[name] is not taxonomy for name, taxonomy in fine.items()):
             yield f"taxonomies are coarser than they could be, for a lattice of at most {MAX_NODES:,} nodes"

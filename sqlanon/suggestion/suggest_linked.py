@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
-
-from sqlglot import exp
 
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
@@ -15,11 +13,10 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods.stages import Stages
 from sqlanon.model.names import listed
 from sqlanon.model.policy.table_roles import qualified
-from sqlanon.queries.kit.nodes import Relation, Step, select
+from sqlanon.queries.kit.nodes import Relation
 from sqlanon.satellites import installed_version
-from sqlanon.suggestion.linked_suggestion import LinkedDraft, LinkedSuggestion, SuggestedTable, TableDraft
-from sqlanon.suggestion.links import SQL, Link, Table, Tree, found_links, tree_of
-from sqlanon.suggestion.policy_edits import LIST_OF_ROLE
+from sqlanon.suggestion.linked_suggestion import LinkedSuggestion, SuggestedTable
+from sqlanon.suggestion.links import SQL, Link, Tree, found_links, tree_of
 from sqlanon.suggestion.suggest import (
     NO_QUASI_IDENTIFIER,
     PROFILES,
@@ -27,21 +24,11 @@ from sqlanon.suggestion.suggest import (
     ExaminedTable,
     SuggestionRequest,
 )
-from sqlanon.suggestion.suggested_taxonomies import MAX_NODES, SuggestedTaxonomy, coarsened, lattice_nodes
-from sqlanon.suggestion.suggestion import SuggestedColumn, Suggestion
+from sqlanon.suggestion.suggested_taxonomies import MAX_NODES, coarsened, lattice_nodes
+from sqlanon.suggestion.suggestion import Draft, Suggestion
 
 LIMIT_OF_ROWS = 0.1
-ROLES_OF_LISTS = {name: role for role, name in LIST_OF_ROLE.items()}
-
-
-@dataclass(frozen=True)
-class MostRows:
-    """How many rows of a table 99 % of the persons with rows have at most, how many others have more, and the most."""
-
-    usual_rows: int
-    persons_above: int
-    most_rows: int
-    person_count: int
+Settings = dict[str, tuple[Any, str]]  # values with comments
 
 
 def suggest_linked(
@@ -56,219 +43,177 @@ def suggest_linked(
     Raises:
         PolicyError: no table has the keys of another one.
     """
-    if far := [source.description for source in sources.values() if engine.is_far(source.relation)]:
-        raise PolicyError(f"a policy is suggested from values, which stay on their server: copy some rows of {far[0]}")
     asked = replace(asked, uses_stored=False)  # stored taxonomies are of columns without tables
     with stages.watching(engine), stages.stage("suggest"), engine.scratch(), engine.transaction():
-        read = {name: _read(engine, place, source) for place, (name, source) in enumerate(sources.items())}
-        alone: dict[str, Suggestion] = {}
-        tables: dict[str, Table] = {}
-        for name, source in read.items():
-            with engine.scratch():
-                examined = ExaminedTable(engine, source, asked)
-                alone[name], tables[name] = examined.suggestion(), Table(name, source.relation, examined.evidence)
+        tables = {
+            name: ExaminedTable(engine, source, asked, Relation(f"anon_copied_source_{place}", "row"))
+            for place, (name, source) in enumerate(sources.items())
+        }
         tree = tree_of(tables, found_links(engine, tables, declared))
         if tree is None:
             raise PolicyError(
                 f"no table of {listed(sources)} has a column with the keys of another one, which are unique and never "
                 "missing: suggest a policy for one table, or make the key in a view"
             )
-        most = _most_rows(engine, tables, tree)
-    return _Suggested(asked, tables, alone, tree, most).suggestion()
+        caps = _caps(engine, tables, tree)
+        alone = {name: _alone(engine, tables[name], name, tree) for name in tree.names}
+    return _suggestion(asked, tree, alone, caps, [name for name in tables if name not in alone])
 
 
-def _read(engine: Engine, place: int, source: ResolvedSource) -> ResolvedSource:
-    """Copy what would be read again and again, such as a file or a view."""
-    if isinstance(source.relation, exp.Table) and source.dataset and not source.files:
-        return source
-    copy = Relation(f"anon_linked_source_{place}", "row")
-    engine.run(Step(copy, select([exp.Star()], source.relation.copy()), "read the source"))
-    return replace(source, relation=copy.table)
-
-
-def _most_rows(engine: Engine, tables: Mapping[str, Table], tree: Tree) -> dict[str, MostRows]:
+def _caps(engine: Engine, tables: Mapping[str, ExaminedTable], tree: Tree) -> dict[str, list[str]]:
+    """Return a cap for each table as comments: it would leave out rows, which a person has to want."""
     owned = {tree.root: Relation("anon_owned_0", "row")}
-    engine.run(
-        SQL.step(owned[tree.root], "persons", source=tables[tree.root].relation, row_key=tree.row_keys[tree.root])
-    )
+    persons = SQL.given(source=tables[tree.root].relation, row_key=tree.row_keys[tree.root])
+    engine.run(persons.step(owned[tree.root], "persons"))
     found = {}
     for place, (name, link) in enumerate(tree.links.items(), 1):
         owned[name] = Relation(f"anon_owned_{place}", "row")
         row_key = tree.row_keys.get(name, link.key)
         roles = SQL.given(source=tables[name].relation, owned=owned[link.parent], key=link.key, row_key=row_key)
         engine.run(roles.step(owned[name], "rows_of_persons"))
-        [counts] = engine.fetch(SQL.query("most_rows", owned=owned[name]), "rows of persons")
-        found[name] = MostRows(**counts)
+        [rows] = engine.fetch(SQL.query("most_rows", owned=owned[name]), "rows of persons")
+        usual, above = rows["usual_rows"], rows["persons_above"]
+        found[name] = (
+            [
+                f"99 % of the persons with rows have at most {usual:,}; {above:,} have more:",
+                f'at_most = {usual}; above = "first" with an order, such as ["day"], would leave out their rest',
+            ]
+            if above
+            else []
+        )
     return found
 
 
-class _Suggested:
-    def __init__(
-        self,
-        asked: SuggestionRequest,
-        tables: Mapping[str, Table],
-        alone: Mapping[str, Suggestion],
-        tree: Tree,
-        most: Mapping[str, MostRows],
-    ) -> None:
-        self._tables, self._alone, self._tree, self._most = tables, alone, tree, most
-        self._profile = asked.profile
-        self._k = asked.k or PROFILES[asked.profile].k
-        self._names = (tree.root, *tree.links)
-        self._columns = {name: dict(self._roles(name)) for name in self._names}
-        self._taxonomies = self._coarsened()
+def _alone(engine: Engine, table: ExaminedTable, name: str, tree: Tree) -> Suggestion:
+    found = (tree.row_key(name), tree.links[name].key if name in tree.links else None)
+    keys = [key for key in dict.fromkeys(found) if key is not None]
+    dropped = {link.key: f"has keys of {link.parent}" for link in tree.others if link.table == name}
+    with engine.scratch():
+        return table.suggestion(keys, dropped)
 
-    def suggestion(self) -> LinkedSuggestion:
-        left_out = tuple(name for name in self._tables if name not in self._names)
-        suggestion = LinkedSuggestion(
-            profile=self._profile,
-            k=self._k,
-            tables=tuple(map(self._table, self._names)),
-            left_out=left_out,
-            lattice_nodes=lattice_nodes(self._taxonomies),
-            notes=tuple(self._notes(left_out)),
-        )
-        suggestion._draft = self._draft(suggestion)
-        return suggestion
 
-    def _keys(self, name: str) -> set[str]:
-        link = self._tree.links.get(name)
-        keys = {self._tree.row_keys[name]} if self._has_rows_below(name) else set()
-        return keys | ({link.key} if link else set())
-
-    def _has_rows_below(self, name: str) -> bool:
-        return name == self._tree.root or any(link.parent == name for link in self._tree.links.values())
-
-    def _roles(self, name: str) -> Iterator[tuple[str, SuggestedColumn]]:
-        """Yield the columns with other roles than keys; those with keys of another table are dropped."""
-        keys = self._keys(name)
-        dropped = {link.key: f"has keys of {link.parent}" for link in self._tree.others if link.table == name}
-        for column in self._alone[name].columns:
-            if column.name in dropped:
-                changes = {"role": "identifier", "is_undecided": False, "taxonomy": None}
-                column = column.model_copy(update={**changes, "reason": dropped[column.name]})
-            if column.name not in keys:
-                yield column.name, column
-
-    def _coarsened(self) -> dict[str, SuggestedTaxonomy]:
-        """Return the taxonomies of all tables, for a lattice that is not too large."""
-        fine = {
+def _suggestion(
+    asked: SuggestionRequest,
+    tree: Tree,
+    alone: Mapping[str, Suggestion],
+    caps: Mapping[str, Sequence[str]],
+    left_out: Sequence[str],
+) -> LinkedSuggestion:
+    taxonomies = coarsened(
+        {
             qualified(name, column): taxonomy
-            for name in self._names
-            for column, taxonomy in self._alone[name]._draft.taxonomies.items()
-            if column in self._columns[name] and self._columns[name][column].role == "quasi-identifier"
+            for name, each in alone.items()
+            for column, taxonomy in each._draft.taxonomies.items()
         }
-        return coarsened(fine)
-
-    def _table(self, name: str) -> SuggestedTable:
-        link = self._tree.links.get(name)
-        is_undecided = not self._tree.says_persons if link is None else link.is_doubtful
-        return SuggestedTable(
-            name=name,
-            row_count=self._tables[name].rows,
-            parent=None if link is None else link.parent,
-            key=None if link is None else link.key,
-            row_key=self._tree.row_keys[name] if self._has_rows_below(name) else None,
-            reason=self._persons if link is None else link.reason,
-            is_undecided=is_undecided,
-            columns=tuple(self._columns[name].values()),
-        )
-
-    @property
-    def _persons(self) -> str:
-        if self._tree.says_persons:
-            return "persons, by its name or that of its key"
-        return "most tables hang from it; if its rows are not persons, name the table of persons"
-
-    def _notes(self, left_out: Sequence[str]) -> Iterator[str]:
-        if left_out:
-            yield f"no row of {listed(left_out)} belongs to a person: join columns that you need in a view"
-        yield from self._notes_on_keys(left_out)
-        general, nodes = PROFILES[self._profile].notes, lattice_nodes(self._taxonomies)
-        if nodes > MAX_NODES:
-            yield f"the lattice has {nodes:,} nodes: fewer quasi-identifiers are searched sooner, and released finer"
-        for name in self._names:
-            for note in self._alone[name].notes:
-                if note not in general and (note != NO_QUASI_IDENTIFIER or name == self._tree.root):
-                    yield f"{name}: {note}"
-        yield from general
-
-    def _notes_on_keys(self, left_out: Sequence[str]) -> Iterator[str]:
-        for link in self._tree.others:
-            found = f'{link.table}: "{link.key}" has keys of {link.parent}'
-            if link.table in left_out:
-                yield f'{found}, but those in its "{link.row_key}", not in "{self._tree.row_keys[link.parent]}"'
-            elif link.parent == self._tree.links[link.table].parent:
-                yield f"{found}, too, and is dropped: a row belongs to one row of another"
-
-    def _draft(self, suggestion: LinkedSuggestion) -> LinkedDraft:
-        drafts = {name: self._alone[name]._draft for name in self._names}
-        levels = [(qualified(name, column), level) for name, draft in drafts.items()
-                  for column, level in draft.settings.get("minimum_levels", ({}, ""))[0].items()
-                  if column in self._columns[name]]  # fmt: skip
-        settings: dict[str, tuple[Any, str]] = {
-            "suppression_limit": (SUPPRESSION_LIMIT, "5 % of the persons may be left out, with all of their rows")
+    )
+    nodes = lattice_nodes(taxonomies)
+    found = LinkedSuggestion(
+        profile=asked.profile,
+        k=asked.k or PROFILES[asked.profile].k,
+        tables=tuple(_table(name, each, tree) for name, each in alone.items()),
+        left_out=tuple(left_out),
+        lattice_nodes=nodes,
+        notes=tuple(_notes(asked, tree, alone, left_out, nodes)),
+    )
+    found._draft = _draft(found, [each._draft for each in alone.values()])
+    for table in found.tables:
+        own = alone[table.name]._draft
+        kept = {column: taxonomies[qualified(table.name, column)] for column in own.taxonomies}
+        settings = _place(table, tree.links.get(table.name)) | {
+            name: value for name, value in own.settings.items() if name in ("bottom_coding", "top_coding")
         }
-        if levels:
-            settings["minimum_levels"] = (dict(levels), "by the profile")
-        audience, _, _ = PROFILES[self._profile].reason.partition(":")
-        known = f"whoever knows a person and one row below is left with {self._k} persons; m = 2 is for two"
-        return LinkedDraft(
-            heading=[
-                f"A policy for linked tables, by sqlanon init {installed_version()}; {audience}.",
-                "How tables hang together, and roles, are guesses by rules. Look at each, first at those with a ?: "
-                "columns with one are dropped until you decide.",
-                "To decide, move the line of a column to the list of its role; a quasi-identifier needs a taxonomy "
-                "(sqlanon guide taxonomies).",
-                *suggestion.notes,
-            ],
-            settings=settings,
-            privacy={"model": ("known-rows", ""), "k": (self._k, ""), "m": (1, known)},
-            csv=next((draft.csv for draft in drafts.values() if draft.csv), {}),
-            tables={table.name: self._table_draft(table) for table in suggestion.tables},
-        )
-
-    def _table_draft(self, table: SuggestedTable) -> TableDraft:
-        name, link = table.name, self._tree.links.get(table.name)
-        mark = "? " if table.is_undecided else ""
-        place: dict[str, tuple[Any, str]] = {}
-        if table.row_key is not None:
-            place["row_key"] = (table.row_key, f"{mark}{table.reason}" if link is None else "drawn anew for a release")
-        if link is not None:
-            place |= {"parent": (link.parent, ""), "key": (link.key, f"{mark}{link.reason}"), **_orphans(link)}
-            place["suppression_limit"] = _limit(link)
-        alone = self._alone[name]._draft
-        for coding in ("bottom_coding", "top_coding"):
-            values, why = alone.settings.get(coding, ({}, ""))
-            if kept := {column: bound for column, bound in values.items() if column in self._columns[name]}:
-                place[coding] = (kept, why)
-        columns: dict[str, dict[str, str]] = {}
-        for column in table.columns:
-            reason = f"? {column.reason}" if column.is_undecided else column.reason
-            columns.setdefault(LIST_OF_ROLE[column.role], {})[column.name] = reason
-        own = {column: self._taxonomies.get(qualified(name, column)) for column in self._columns[name]}
-        made = {column: taxonomy for column, taxonomy in own.items() if taxonomy is not None}
-        advice = [] if link is None else [*_cap(self._most[name])]
-        return TableDraft(place, advice, columns, made)
+        heading = caps.get(table.name, [])
+        found._tables[table.name] = replace(own, heading=heading, settings=settings, taxonomies=kept)
+    return found
 
 
-def _limit(link: Link) -> tuple[float, str]:
-    """Return the share of rows that may be left out, which rows of nobody are among."""
-    whole = min(1.0, round(LIMIT_OF_ROWS + math.ceil(100 * link.left_out / link.rows) / 100, 2))
-    beside = f": {100 * LIMIT_OF_ROWS:.0f} %, and those that belong to nobody" if link.left_out else ""
-    return whole, f"{100 * whole:.0f} % of its rows may be left out{beside}"
+def _table(name: str, alone: Suggestion, tree: Tree) -> SuggestedTable:
+    link = tree.links.get(name)
+    persons = "persons, by its name or that of its key"
+    if not tree.says_persons:
+        persons = "most tables hang from it; if its rows are not persons, name the table of persons"
+    return SuggestedTable(
+        name=name,
+        row_count=alone.row_count,
+        parent=None if link is None else link.parent,
+        key=None if link is None else link.key,
+        row_key=tree.row_key(name),
+        reason=persons if link is None else link.reason,
+        is_undecided=not tree.says_persons if link is None else link.is_doubtful,
+        columns=alone.columns,
+    )
 
 
-def _orphans(link: Link) -> dict[str, tuple[Any, str]]:
-    if not link.left_out:
-        return {}
-    without = f" ({link.null_rows:,} have no key)" if link.null_rows else ""
-    belong = "row belongs" if link.left_out == 1 else "rows belong"
-    return {"orphans": ("drop", f"? {link.left_out:,} {belong} to no row of {link.parent}{without}, and are left out")}
+def _notes(
+    asked: SuggestionRequest, tree: Tree, alone: Mapping[str, Suggestion], left_out: Sequence[str], nodes: int
+) -> Iterator[str]:
+    yield from _notes_on_links(tree, left_out)
+    if nodes > MAX_NODES:
+        yield f"the lattice has {nodes:,} nodes: fewer quasi-identifiers are searched sooner, and released finer"
+    general = PROFILES[asked.profile].notes
+    for name, each in alone.items():
+        for note in each.notes:
+            if note not in general and (note != NO_QUASI_IDENTIFIER or name == tree.root):
+                yield f"{name}: {note}"
+    yield from general
 
 
-def _cap(most: MostRows) -> Iterator[str]:
-    """Yield a cap as a comment: it would leave out rows, which a person has to want."""
-    if most.persons_above:
-        yield f"99 % of the persons with rows have at most {most.usual_rows:,}; {most.persons_above:,} have more:"
-        yield f'at_most = {most.usual_rows}; above = "first" with an order, such as ["day"], would leave out their rest'
+def _notes_on_links(tree: Tree, left_out: Sequence[str]) -> Iterator[str]:
+    if left_out:
+        yield f"no row of {listed(left_out)} belongs to a person: join columns that you need in a view"
+    for link in tree.others:
+        found = f'{link.table}: "{link.key}" has keys of {link.parent}'
+        if link.table in left_out:
+            yield f'{found}, but those in its "{link.row_key}", not in "{tree.row_keys[link.parent]}"'
+        elif link.parent == tree.links[link.table].parent:
+            yield f"{found}, too, and is dropped: a row belongs to one row of another"
+
+
+def _draft(found: LinkedSuggestion, tables: Sequence[Draft]) -> Draft:
+    settings: Settings = {
+        "suppression_limit": (SUPPRESSION_LIMIT, "5 % of the persons may be left out, with all of their rows")
+    }
+    levels = {
+        qualified(table.name, column): level
+        for table, draft in zip(found.tables, tables, strict=True)
+        for column, level in draft.settings.get("minimum_levels", ({}, ""))[0].items()
+    }
+    if levels:
+        settings["minimum_levels"] = (levels, "by the profile")
+    audience, _, _ = PROFILES[found.profile].reason.partition(":")
+    return Draft(
+        heading=[
+            f"A policy for linked tables, by sqlanon init {installed_version()}; {audience}.",
+            f"Whoever knows a person and one row below is left with {found.k} persons; m = 2 is for two rows.",
+            "How tables hang together, and roles, are guesses by rules. Look at each, first at those with a ?: "
+            "columns with one are dropped until you decide.",
+            "To decide, move the line of a column to the list of its role; a quasi-identifier needs a taxonomy "
+            "(sqlanon guide taxonomies).",
+            *found.notes,
+        ],
+        columns={},
+        settings=settings,
+        privacy=[{"model": "known-rows", "k": found.k, "m": 1}],
+        taxonomies={},
+        compared="each row at the finest levels that enough persons share",
+        csv=next((draft.csv for draft in tables if draft.csv), {}),
+    )
+
+
+def _place(table: SuggestedTable, link: Link | None) -> Settings:
+    """Return where a table hangs, and which of its rows may be left out; rows of nobody come on top."""
+    reason = f"? {table.reason}" if table.is_undecided else table.reason
+    if link is None:
+        return {"row_key": (table.row_key, reason)}
+    settings: Settings = {} if table.row_key is None else {"row_key": (table.row_key, "drawn anew for a release")}
+    settings |= {"parent": (link.parent, ""), "key": (link.key, reason)}
+    beside = ""
+    if link.left_out:
+        without = f" ({link.null_rows:,} have no key)" if link.null_rows else ""
+        belong = "row belongs" if link.left_out == 1 else "rows belong"
+        why = f"? {link.left_out:,} {belong} to no row of {link.parent}{without}, and are left out"
+        settings["orphans"] = ("drop", why)
+        beside = f": {LIMIT_OF_ROWS:.0%}, and those that belong to nobody".replace("%", " %")
+    limit = min(1.0, round(LIMIT_OF_ROWS + math.ceil(100 * link.left_out / link.rows) / 100, 2))
+    settings["suppression_limit"] = (limit, f"{100 * limit:.0f} % of its rows may be left out{beside}")
+    return settings

@@ -43,16 +43,10 @@ class Draft:
         return replace(self, method=method, compared=self.compared if trial.local_loss is None else trial.compared)
 
 
-def file_of(draft: Draft, path: Path) -> PolicyFile:
-    """Return the draft as a policy file; names of its taxonomy files begin with the stem of its path."""
-    files: dict[str, str] = {}  # by quasi-identifier; names differ in any case
-    for name, taxonomy in draft.taxonomies.items():
-        if taxonomy.labels:
-            files[name] = next(file for file in names_of_files(path.stem, name) if file not in files.values())
-    lines = [*(toml_comment(sentence) for sentence in draft.heading), ""]
-    for role in ROLES:
-        lines += list_lines(LIST_OF_ROLE[role], draft.columns.get(LIST_OF_ROLE[role], {}))
-    lines += (line_of(name, value, why) for name, (value, why) in draft.settings.items())
+def file_of(draft: Draft, tables: Mapping[str, Draft], path: Path) -> PolicyFile:
+    """Return the draft as a policy file, with drafts of linked tables; names of taxonomy files begin with its stem."""
+    labels: dict[str, str] = {}  # by file; names differ in any case
+    lines = [*map(toml_comment, draft.heading), "", *([] if tables else _lists(draft)), *_settings(draft)]
     mark = "# " if draft.method == "full-domain" else ""
     lines.append(mark + line_of("method", "local-recoding", draft.compared))
     for model in draft.privacy:
@@ -60,11 +54,32 @@ def file_of(draft: Draft, path: Path) -> PolicyFile:
     lines += ["", "[quality]", line_of("model", "lm")]
     if draft.csv:
         lines += ["", "[csv]", *(line_of(name, value) for name, value in draft.csv.items())]
-    if draft.taxonomies:
-        lines += ["", "[taxonomies]"]
-    lines += (line_of(name, files.get(name, each.rule), each.hint) for name, each in draft.taxonomies.items())
-    labels = {file: labels_text(draft.taxonomies[name].labels) for name, file in files.items()}
+    lines += _taxonomies(draft, "[taxonomies]", path.stem, labels)
+    for table, own in tables.items():
+        key = f"tables.{toml_key(table)}"
+        lines += ["", f"[{key}]", *_settings(own), *map(toml_comment, own.heading), *_lists(own)]
+        lines += _taxonomies(own, f"[{key}.taxonomies]", path.stem, labels, f"{table}.")
     return PolicyFile("\n".join(lines) + "\n", labels, path)
+
+
+def _settings(draft: Draft) -> Iterator[str]:
+    return (line_of(name, value, why) for name, (value, why) in draft.settings.items())
+
+
+def _lists(draft: Draft) -> Iterator[str]:
+    for role in ROLES:
+        yield from list_lines(LIST_OF_ROLE[role], draft.columns.get(LIST_OF_ROLE[role], {}))
+
+
+def _taxonomies(draft: Draft, header: str, stem: str, labels: dict[str, str], prefix: str = "") -> Iterator[str]:
+    if draft.taxonomies:
+        yield from ("", header)
+    for name, taxonomy in draft.taxonomies.items():
+        rule: Any = taxonomy.rule
+        if taxonomy.labels:
+            rule = next(file for file in names_of_files(stem, prefix + name) if file not in labels)
+            labels[rule] = labels_text(taxonomy.labels)
+        yield line_of(name, rule, taxonomy.hint)
 
 
 def list_lines(name: str, columns: Mapping[str, str]) -> Iterator[str]:
@@ -105,7 +120,41 @@ class SuggestedColumn(Result):
     missing: int
 
 
-class Suggestion(Result):
+class SuggestedPolicy(Result):
+    """A policy that is suggested, with a comment per column, and the files of its taxonomies."""
+
+    _draft: Draft = PrivateAttr()
+    _tables: dict[str, Draft] = PrivateAttr(default_factory=dict)  # linked ones
+
+    def write(
+        self, path: str | Path, *, replace: bool = False, beside: Mapping[Path, str] | None = None
+    ) -> tuple[Path, ...]:
+        """Write the policy, with a comment per column, and the files of its taxonomies beside it.
+
+        Taxonomy files hold values of the source: only their owner may read them.
+
+        Args:
+            path: the policy file; names of other files begin with its stem.
+            replace: whether existing files may be replaced.
+            beside: texts to write in the same step, such as ``cleaning``, by file.
+
+        Returns:
+            all files that were written, the policy first.
+
+        Raises:
+            EngineError: one of them exists, or cannot be written.
+        """
+        return self._file(path).write(replace=replace, beside=beside)
+
+    def to_toml(self, stem: str = "policy") -> str:
+        """Return the policy file as a text; names of taxonomy files begin with ``stem``."""
+        return self._file(f"{stem}.toml").text
+
+    def _file(self, path: str | Path) -> PolicyFile:
+        return file_of(self._draft, self._tables, Path(path))
+
+
+class Suggestion(SuggestedPolicy):
     """A suggested policy, decided by rules; only its files hold values of the source.
 
     Attributes:
@@ -142,8 +191,6 @@ class Suggestion(Result):
     method: SuggestedMethod = "full-domain"
     trial: Trial | None = None
 
-    _draft: Draft = PrivateAttr()
-
     @property
     def runs(self) -> bool:
         """Whether a run of the policy could succeed."""
@@ -154,57 +201,21 @@ class Suggestion(Result):
         """Columns that a person has to decide."""
         return tuple(column.name for column in self.columns if column.is_undecided)
 
-    def write(
-        self, path: str | Path, *, replace: bool = False, beside: Mapping[Path, str] | None = None
-    ) -> tuple[Path, ...]:
-        """Write the policy, with a comment per column, and the files of its taxonomies beside it.
-
-        Taxonomy files hold values of the source: only their owner may read them.
-
-        Args:
-            path: the policy file; names of other files begin with its stem.
-            replace: whether existing files may be replaced.
-            beside: texts to write in the same step, such as ``cleaning``, by file.
-
-        Returns:
-            all files that were written, the policy first.
-
-        Raises:
-            EngineError: one of them exists, or cannot be written.
-        """
-        return self.draft(path).write(replace=replace, beside=beside)
-
     def draft(self, path: str | Path = "policy.toml") -> PolicyFile:
         """Return the policy with a comment per column, and the files of its taxonomies, to be edited or written.
 
         Args:
             path: the policy file to be written; names of other files begin with its stem.
         """
-        return file_of(self._draft, Path(path))
-
-    def to_toml(self, stem: str = "policy") -> str:
-        """Return the policy file as a text; names of taxonomy files begin with ``stem``."""
-        return self.draft(f"{stem}.toml").text
+        return self._file(path)
 
     @property
     def heading(self) -> str:
         return f"A policy for {self.source}"
 
     def parts(self) -> Iterator[Part]:
-        shown = sorted(self.columns, key=lambda column: not column.is_undecided)
-        rows = [
-            (
-                column.name,
-                Text("?  dropped until you decide", "doubtful") if column.is_undecided else column.role,
-                column.reason,
-                column.taxonomy or "",
-            )
-            for column in shown[:MAX_SHOWN]
-        ]
-        left = [f"{len(shown) - MAX_SHOWN:,} more columns are in the policy"] if len(shown) > MAX_SHOWN else []
         yield facts(self._figures())
-        yield Table(("column", "role", "why", "generalized to"), rows)
-        yield from notes("Notes", [*self.notes, *left])
+        yield from columns_parts([(column.name, column) for column in self.columns], self.notes)
         if self.cleaning:
             yield Code(self.cleaning, "A query that cleans these values")
 
@@ -218,3 +229,20 @@ class Suggestion(Result):
                 ("pairs of rows that differ in them", percent(self.quasi_identifiers.separation)),
             ]
         return [*found, ("columns that you must decide", count(len(self.undecided)))]
+
+
+def columns_parts(columns: Sequence[tuple[str, SuggestedColumn]], known: Sequence[str]) -> Iterator[Part]:
+    """Yield the roles of columns, those that a person has to decide first, and notes."""
+    shown = sorted(columns, key=lambda item: not item[1].is_undecided)
+    rows = [
+        (
+            name,
+            Text("?  dropped until you decide", "doubtful") if column.is_undecided else column.role,
+            column.reason,
+            column.taxonomy or "",
+        )
+        for name, column in shown[:MAX_SHOWN]
+    ]
+    left = [f"{len(shown) - MAX_SHOWN:,} more columns are in the policy"] if len(shown) > MAX_SHOWN else []
+    yield Table(("column", "role", "why", "generalized to"), rows)
+    yield from notes("Notes", [*known, *left])

@@ -102,7 +102,7 @@ anon_scales AS (
 ),
 anon_near AS (
     SELECT anon_was, anon_is, list_transform(anon_was, lambda anon_x, anon_place: coalesce(
-        abs(anon_x - anon_is[anon_place]) <= 0.05 * nullif(anon_scales[anon_place], 0),
+        abs(anon_x - anon_is[anon_place]) <= 0.05 * anon_scales[anon_place],
         anon_x IS NOT DISTINCT FROM anon_is[anon_place]
     )) AS anon_close
     FROM anon_rows
@@ -198,10 +198,10 @@ SELECT
     statistic,
     anon_helpers.name_at(anon_place, columns) AS column_name,
     anon_helpers.name_at(nullif(anon_other, anon_place), columns) AS other_column,
-    max(anon_value) FILTER (WHERE anon_is_source) AS source_value,
-    max(anon_value) FILTER (WHERE NOT anon_is_source) AS release_value,
+    any_value(anon_value) FILTER (WHERE anon_is_source) AS source_value,
+    any_value(anon_value) FILTER (WHERE NOT anon_is_source) AS release_value,
     release_value - source_value AS difference,
-    difference / nullif(max(anon_error / sqrt(anon_size)) FILTER (WHERE anon_is_source), 0) AS standard_errors
+    difference / nullif(any_value(anon_error / sqrt(anon_size)) FILTER (WHERE anon_is_source), 0) AS standard_errors
 FROM (
     SELECT anon_is_source, anon_place, anon_other, anon_size, unnest(CASE anon_other
         WHEN anon_place THEN [

@@ -1,6 +1,7 @@
 -- Whole trees of linked tables: persons look alike if their labels are equal, and those of all their rows.
 --
--- :rows (anon_row BIGINT, anon_parent BIGINT, anon_key_0 BIGINT, anon_rows BIGINT)
+-- :rows (anon_row BIGINT, anon_parent BIGINT, anon_key_0 BIGINT)
+-- :carried count(*) AS anon_rows_1
 -- :persons (anon_person BIGINT, anon_key_0 BIGINT, anon_signature UBIGINT, anon_rows_1 BIGINT)
 -- :classes (anon_key_0 BIGINT, anon_signature UBIGINT, anon_persons BIGINT, anon_is_kept BOOLEAN)
 -- :keys anon_key_0, anon_signature
@@ -10,31 +11,16 @@
 -- Signatures add up the hashes of rows with all that is below them, so that their order means nothing. Sums of 64-bit hashes
 -- do not overflow.
 -- :label hash(anon_key_0 & 3, 42)
--- :carried sum(anon_rows) AS anon_rows_1
-SELECT anon_parent, sum(anon_rows * CAST(:label AS HUGEINT)) AS anon_signature, :carried
+SELECT anon_parent, sum(CAST(:label AS HUGEINT)) AS anon_signature, :carried
 FROM :rows
 GROUP BY anon_parent;
 
 -- name: sorted_lists
 -- rows by the row that they belong to, with the sorted list of what they show
 -- :label row(anon_key_0 & 3)
-SELECT anon_parent, list_sort(list(row(anon_label, anon_rows))) AS anon_signature
-FROM (
-    SELECT anon_parent, :label AS anon_label, CAST(sum(anon_rows) AS BIGINT) AS anon_rows
-    FROM :rows
-    GROUP BY ALL
-) AS anon_labels
+SELECT anon_parent, list_sort(list(:label)) AS anon_signature, :carried
+FROM :rows
 GROUP BY anon_parent;
-
--- name: exact_classes
--- persons with a number for what they and their rows show
--- :labelled (anon_person BIGINT, anon_label INTEGER[])
-SELECT anon_persons.*, anon_numbers.anon_class
-FROM :persons AS anon_persons
-INNER JOIN :labelled AS anon_labelled ON anon_labelled.anon_person = anon_persons.anon_person
-INNER JOIN (
-    SELECT anon_label, row_number() OVER () AS anon_class FROM (SELECT DISTINCT anon_label FROM :labelled)
-) AS anon_numbers ON anon_numbers.anon_label = anon_labelled.anon_label;
 
 -- name: classes
 -- persons who look alike

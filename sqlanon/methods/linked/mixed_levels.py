@@ -22,9 +22,9 @@ from dataclasses import replace
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.linked.encoded import EncodedLinked
-from sqlanon.methods.linked.keyed_table import LABELS, LEFT, KeyedTable
 from sqlanon.methods.linked.known_row import KnownRowCounter, PathCounter
 from sqlanon.methods.linked.node_counts import LinkedChoice, NodeCounts, TableCounts, choose_linked_node, loss_of
+from sqlanon.methods.linked.rungs import LABELS, LEFT, RungRows
 from sqlanon.methods.linked.shown_rows import shown
 from sqlanon.model.lattice import Levels
 from sqlanon.nodes.choice import Observer
@@ -50,9 +50,9 @@ class MixedLevels:
         self._encoded = encoded
         self._root = encoded.policy.root
         self._persons = PathCounter(engine, encoded, self._root)
-        self._tables = {name: KeyedTable(encoded, name) for name in encoded.tables}
+        self._tables = {name: RungRows(encoded, name) for name in encoded.tables}
         for table in self._tables.values():
-            engine.run(table.keyed_rows())
+            engine.run(table.step())
 
     def choose(self, observer: Observer, stopped: Callable[[], bool]) -> LinkedChoice:
         """Search the levels of persons, and build chains for them.
@@ -82,7 +82,7 @@ class MixedLevels:
             rungs = (table.labelled(place, levels) for place, levels in enumerate(chains[name]))
             self._engine.run(Step(shown(table.bound), union_all(rungs), f'rows of "{name}" to release'))
         made = (table.rung(place) for name, table in self._tables.items() for place, _ in enumerate(chains[name]))
-        for relation in (LEFT, LABELS, *made, *(table.rows for table in self._tables.values())):
+        for relation in (LEFT, LABELS, *made, *(table.relation for table in self._tables.values())):
             self._engine.drop(relation)
 
     # The search
@@ -155,7 +155,7 @@ class MixedLevels:
         return LinkedChoice(found, lost, SearchOutcome(None, lost, ties=(), checked_nodes=1), built)
 
     def _climb(
-        self, table: KeyedTable, chain: Sequence[Levels] | None, *, keeps: bool, is_sample: bool
+        self, table: RungRows, chain: Sequence[Levels] | None, *, keeps: bool, is_sample: bool
     ) -> tuple[list[Levels], TableCounts]:
         """Put rows on the rungs of a chain, or of a new one, without the rungs that show few; return it and counts."""
         looked_at = int(self._engine.fetch(counted_rows(LEFT.table), "rows")[0]["rows"])
@@ -179,7 +179,7 @@ class MixedLevels:
         loss = (scale * lost + left_out) / counts.linked
         return rungs, TableCounts(round(left_out) - counts.cut, 0, loss)
 
-    def _steps(self, table: KeyedTable) -> Iterator[Levels]:
+    def _steps(self, table: RungRows) -> Iterator[Levels]:
         """Yield the levels of a new chain: the next rung shows rows that are left at the least more loss per row."""
         levels = table.bottom
         yield levels

@@ -19,7 +19,7 @@ from sqlanon.errors import VerificationError
 from sqlanon.methods.linked.encoded import EncodedLinked
 from sqlanon.methods.linked.node_counts import NodeCounts, TableCounts, choose_linked_node
 from sqlanon.methods.linked.shown_rows import labelled_rows, shown
-from sqlanon.methods.linked.tree_rows import GAIN, SIGNATURE, SQL, TreeRows
+from sqlanon.methods.linked.tree_rows import GAIN, ROWS, SIGNATURE, SQL, TreeRows, TreesAt
 from sqlanon.methods.linked.tree_shares import TreeShares
 from sqlanon.model.lattice import Levels
 from sqlanon.nodes.choice import Observer
@@ -39,7 +39,7 @@ from sqlanon.queries.kit.nodes import (
 from sqlanon.queries.linked import PERSON, ROW
 from sqlanon.search import SearchOutcome
 
-PERSONS, IS_KEPT, CLASS = "anon_persons", "anon_is_kept", "anon_class"
+PERSONS, IS_KEPT = "anon_persons", "anon_is_kept"
 MAX_PARTS = 6
 """Tables of persons that a search keeps: each has a row per person (tests.benchmarks.linked)."""
 
@@ -68,19 +68,19 @@ class TreeCounter:
 
     def _counted(self, nodes: Sequence[Levels], *, with_losses: bool) -> list[NodeCounts]:
         found: dict[Levels, NodeCounts] = {}
-        ordered = sorted(dict.fromkeys(nodes), key=self._rows.part)
-        for _, alike in itertools.groupby(ordered, key=self._rows.part):
+        for _, alike in itertools.groupby(sorted(set(nodes), key=self._part), key=self._part):
             together = [*alike]
-            rows = self._totals(self._part(together[0], with_losses=with_losses), together, with_losses=with_losses)
+            rows = self._totals(self._persons(together[0], with_losses), together, with_losses)
             found |= {levels: self._counts_of(levels, row) for levels, row in zip(together, rows, strict=True)}
         return [found[levels] for levels in nodes]
 
     def show(self, levels: Levels) -> None:
         """Show the rows of persons whose trees, compared by sorted lists, at least k have."""
-        persons, kept = self._rows.exact(levels), Relation("anon_kept_persons", "row")
-        keys = {CLASS: column(CLASS)}
-        classes = subquery(self._classes(persons.table, levels, keys), "anon_classes")
-        query = select([column(PERSON, "anon_all")], called(persons.table, "anon_all"))
+        persons, kept = self._exact(levels), Relation("anon_kept_persons", "row")
+        keys = self._keys(levels)
+        classes = subquery(self._classes(persons.table, levels), "anon_classes")
+        shown = [column(PERSON), *(aliased(value, name) for name, value in keys.items())]
+        query = select([column(PERSON, "anon_all")], subquery(select(shown, persons.table), "anon_all"))
         query = query.join(classes, on=equal_in(keys, "anon_all", "anon_classes"), copy=False)
         query = query.where(column(IS_KEPT, "anon_classes"), copy=False)
         self._engine.run(Step(kept, query, "persons to release", is_again=True))
@@ -88,21 +88,31 @@ class TreeCounter:
 
     def is_exact(self, levels: Levels) -> bool:
         """Return whether the counts by signatures are those by sorted lists."""
-        keys = {CLASS: column(CLASS)}
-        return self._totals(self._part(levels, with_losses=False), [levels]) == self._totals(
-            self._rows.exact(levels), [levels], keys
+        counted, exact = (
+            self._totals(persons, [levels]) for persons in (self._persons(levels, False), self._exact(levels))
         )
+        return counted == exact
 
-    def _part(self, levels: Levels, *, with_losses: bool) -> Relation:
+    def _exact(self, levels: Levels) -> Relation:
+        """Make the table of persons with sorted lists of what their rows show in place of signatures."""
+        relation = Relation("anon_exact_trees", "row")
+        persons = TreesAt(self._rows, levels, is_exact=True).persons()
+        self._engine.run(Step(relation, persons, "persons with lists of their rows", is_again=True))
+        return relation
+
+    def _part(self, levels: Levels) -> Levels:
+        """Return the levels of tables below persons."""
+        return levels[len(self._encoded.own_levels(self._encoded.policy.root, levels)) :]
+
+    def _persons(self, levels: Levels, with_losses: bool) -> Relation:
         """Return the persons with the signatures of their rows, made once for the nodes that share them."""
-        part = self._rows.part(levels), with_losses
+        part = self._part(levels), with_losses
         relation = self._parts.pop(part, None)
         if relation is None:
             self._made += 1
             relation = Relation(f"anon_persons_{self._made}", "row")
-            persons = self._rows.persons(levels, with_losses=with_losses)
-            purpose = "persons with signatures of their rows"
-            self._engine.run(Step(relation, persons, purpose, is_again=True))
+            persons = TreesAt(self._rows, levels, with_losses).persons()
+            self._engine.run(Step(relation, persons, "persons with signatures of their rows", is_again=True))
         self._parts[part] = relation  # the latest one is the last
         if len(self._parts) > MAX_PARTS:
             self._engine.drop(self._parts.pop(next(iter(self._parts))))
@@ -116,18 +126,10 @@ class TreeCounter:
         rows, gain = self._columns(name)
         left_out, loss = int(found[rows]), None
         if left_out and gain in found and self._encoded.weights[name]:
-            known = self._encoded.known_loss(name, levels) / self._encoded.weights[name]
-            loss = known + found[gain] / self._encoded.rows(name)
+            loss = self._encoded.known_mean(name, levels) + found[gain] / self._encoded.rows(name)
         return TableCounts(left_out, int(found.get(f"certain_{rows}", left_out)), loss)
 
-    def _totals(
-        self,
-        persons: Relation,
-        nodes: Sequence[Levels],
-        keys: Mapping[str, exp.Expr] | None = None,
-        *,
-        with_losses: bool = False,
-    ) -> list[dict[str, Any]]:
+    def _totals(self, persons: Relation, nodes: Sequence[Levels], with_losses: bool = False) -> list[dict[str, Any]]:
         """Return the counts of nodes of one part, with the sums of what is left out by the columns of tables."""
         is_left_out, is_small = exp.not_(column(IS_KEPT)), column(PERSONS) < self._encoded.policy.k
         columns = []
@@ -140,28 +142,29 @@ class TreeCounter:
                 columns.append(_sum_of(of_class, is_left_out, gain))
         counted = []
         for place, levels in enumerate(nodes):
-            classes = self._classes(persons.table, levels, keys or self._keys(levels), with_losses=with_losses)
+            classes = self._classes(persons.table, levels, with_losses)
             counted.append(SQL.query("counts", classes=classes, node=place, left_out=columns))
         found = self._engine.fetch(union_all(counted), "classes of persons", "node")
         return sorted(found, key=lambda row: int(row["node"]))
 
-    def _classes(
-        self, persons: exp.Table, levels: Levels, keys: Mapping[str, exp.Expr], *, with_losses: bool = False
-    ) -> exp.Select:
-        """Select the classes of persons by keys, with what is below them, and whether they are kept."""
+    def _classes(self, persons: exp.Table, levels: Levels, with_losses: bool = False) -> exp.Select:
+        """Select the classes of persons at a node, with what is below them, and whether they are kept."""
+        keys, root = self._keys(levels), self._encoded.policy.root
         names = [aliased(value.copy(), name) for name, value in keys.items()]
-        sums = [aliased(exp.Sum(this=column(each)), each) for each in self._rows.carried(with_losses=with_losses)]
-        values = [value.copy() for value in keys.values()]
-        classes = SQL.query("classes", persons=persons, columns=names, values=values, carried=sums)
+        below = TreesAt(self._rows, levels, with_losses).below(root)
+        sums = [aliased(exp.Sum(this=column(each)), each) for each in below]
+        classes = SQL.query("classes", persons=persons, columns=names, values=[*keys.values()], carried=sums)
         if with_losses:
-            classes = self._rows.with_gain(self._encoded.policy.root, classes, levels)
-        return self._shares.judged(classes, persons, keys)
+            classes = self._rows.with_gain(root, classes, levels)
+        return self._shares.judged(classes, persons, self._keys(levels))
 
     def _keys(self, levels: Levels) -> dict[str, exp.Expr]:
         return {**self._rows.own_bits(self._encoded.policy.root, levels), SIGNATURE: column(SIGNATURE)}
 
     def _columns(self, name: str) -> tuple[str, str]:
-        return (PERSONS, GAIN) if name == self._encoded.policy.root else self._rows.columns(name)
+        if name == self._encoded.policy.root:
+            return PERSONS, GAIN
+        return f"{ROWS}_{self._rows.place(name)}", f"{GAIN}_{self._rows.place(name)}"
 
 
 def _sum_of(value: exp.Expr, condition: exp.Expr, name: str) -> exp.Alias:

@@ -1,4 +1,4 @@
-"""The rows of one of several linked tables with the bits of their own labels, and the rungs that show them."""
+"""The rows of one of several linked tables, and the rungs that show them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from sqlanon.methods.linked.encoded import EncodedLinked
+from sqlanon.methods.linked.keyed_rows import KeyedRows
 from sqlanon.model.lattice import Levels
 from sqlanon.queries.class_measures import KEPT
-from sqlanon.queries.encoded_rows import key_word, with_leaves
 from sqlanon.queries.encoding import ROW_COUNT
 from sqlanon.queries.grouping import CLASS_WEIGHT
 from sqlanon.queries.kit.macros import text
@@ -28,8 +28,7 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
-from sqlanon.queries.label_losses import LabelLosses
-from sqlanon.queries.linked import PARENT, PERSON, ROW
+from sqlanon.queries.linked import ROW
 from sqlanon.queries.recodings import AtNode
 
 SQL = Queries("mixed_levels")
@@ -39,46 +38,27 @@ LEFT = Relation("anon_rows_left", "row")  # the rows of a table that no rung has
 LABELS = Relation("anon_labels_found", "class")  # the labels that a rung shows
 
 
-class KeyedTable:
-    """A table whose rows stand on rungs; levels are of its own quasi-identifiers."""
+class RungRows(KeyedRows):
+    """Rows of a table that stand on rungs."""
 
     def __init__(self, encoded: EncodedLinked, name: str) -> None:
-        self.name = name
-        self.bound = encoded.bound.tables[name]
-        self.rows = Relation(f"anon_keyed_{self.bound.rows.place}", "row")
-        self._encoding = encoded.tables[name].encoding
-        path = self._encoding.spec.quasi_identifiers
-        self._positions = [path.index(each) for each in self.bound.own]
+        super().__init__(encoded, name)
+        lattice = self.bound.path.lattice
         self.bottom, self.top = (
-            tuple(levels[position] for position in self._positions)
-            for levels in (self.bound.path.lattice.bottom, self.bound.path.lattice.top)
+            tuple(levels[position] for position in self.positions) for levels in (lattice.bottom, lattice.top)
         )
-        masks = self._encoding.keys.label_masks
-        self._words = sorted({word for position in self._positions for word in masks(position, 0)})
-        keys = [self._encoding.key(word) for word in self._words]
-        self._sql = SQL.given(keys=keys, left=LEFT, labels=LABELS, k=encoded.policy.k)
+        self._sql = SQL.given(keys=self.keys, rows=self.relation, left=LEFT, labels=LABELS, k=encoded.policy.k)
 
     def rung(self, place: int) -> Relation:
         return Relation(f"anon_rung_{self.bound.rows.place}_{place}", "row")
 
-    def keyed_rows(self) -> Step:
-        """Make the rows, with their numbers and the bits of their values."""
-        parent = [] if self.bound.rows.parent is None else [PARENT]
-        numbers = [ROW, *parent, PERSON]
-        rows = called(self.bound.rows.rows(self.bound.own, numbers=numbers), "anon_source")
-        query = with_leaves(self._encoding, select(map(column, numbers), rows), "anon_source", self._positions)
-        for word in self._words:
-            bits = key_word(self._encoding, word, self._positions)
-            query = query.select(aliased(bits, self._encoding.key(word)), copy=False)
-        return Step(self.rows, query, "rows with their keys")
-
     def all_left(self, above: Sequence[Relation], every: int) -> Step:
         """Make :data:`LEFT` of all rows below those that some rungs show, or of one in ``every`` class of them."""
         if self.bound.rows.parent is None:
-            query = self._sql.query("all_persons", rows=self.rows)
+            query = self._sql.query("all_persons")
         else:
             rungs = (select([column(ROW), column(CLASS)], each.table) for each in above)
-            query = self._sql.query("rows_below", rows=self.rows, above=union_all(rungs), every=every)
+            query = self._sql.query("rows_below", above=union_all(rungs), every=every)
         return Step(LEFT, query, "rows that no rung shows yet", is_again=True)
 
     def labels(self, levels: Levels, first: int = 0) -> exp.Select:
@@ -87,9 +67,9 @@ class KeyedTable:
 
     def label_counts(self, levels: Levels) -> exp.Select:
         """Select one row: the ``labels`` of :data:`LABELS`, their ``rows``, and the mean ``loss`` of these."""
-        losses = LabelLosses(self._encoding, [self._path_levels(levels)], ("lm",))
+        losses = self.losses(levels)
         weights = [aliased(column(ROW_COUNT), CLASS_WEIGHT), aliased(exp.true(), KEPT)]
-        classes = select([*weights, *map(column, map(self._encoding.key, self._words))], LABELS.table)
+        classes = select([*weights, *map(column, self.keys)], LABELS.table)
         counts = [aliased(count_rows(), "labels"), aliased(f.coalesce(f.sum(column(CLASS_WEIGHT)), 0), "rows")]
         found = (each.this for each in losses.combined() if each.alias == "combined_loss")
         loss = f.coalesce(next(found, double(0)), 0)  # without weights the table loses nothing
@@ -113,20 +93,14 @@ class KeyedTable:
 
     def labelled(self, place: int, levels: Levels) -> exp.Select:
         """Select the rows that a rung shows, with their labels."""
-        recoding = AtNode(self._encoding, self._path_levels(levels))
+        recoding = AtNode(self.encoding, self.path_levels(levels))
         query = select([column(ROW, "anon_found")], called(self.rung(place).table, "anon_found"))
-        for position in self._positions:
+        for position in self.positions:
             query = recoding.join_label_to_cells(query, "anon_found", position)
-        named = zip(map(self._encoding.label, self._positions), self.bound.own, strict=True)
+        named = zip(map(self.encoding.label, self.positions), self.bound.own, strict=True)
         labels = (aliased(text(column(label)), name) for label, name in named)
         return select([column(ROW), *labels], subquery(query, "anon_labelled"))
 
-    def _path_levels(self, levels: Levels) -> Levels:
-        """Return levels of the path: rows above don't matter, and are at their top."""
-        own = dict(zip(self._positions, levels, strict=True))
-        shapes = self._encoding.spec.shapes
-        return tuple(own.get(position, shape.height) for position, shape in enumerate(shapes))
-
     def _masks(self, levels: Levels) -> list[exp.Expr]:
-        masks = [self._encoding.keys.label_masks(*place) for place in zip(self._positions, levels, strict=True)]
-        return [number(sum(each.get(word, 0) for each in masks)) for word in self._words]
+        masks = self.masks(levels)
+        return [number(masks.get(key, 0)) for key in self.keys]

@@ -14,47 +14,20 @@ SELECT
     row_number() OVER () AS anon_person,
     :row_key COLLATE "binary" AS anon_key,
     FALSE AS anon_is_cut,
+    TRUE AS anon_has_key,
     :columns
 FROM :source;
 
 -- name: rows_below
 -- rows of a table, by the rows that they belong to
--- Without a row above, a row has no person. Beyond :most rows of its person, in :order, a row is left out, as are those below it.
--- :places age
--- :order anon_place_0
--- :most 20
-SELECT
-    anon_row,
-    anon_parent,
-    anon_person,
-    anon_key,
-    anon_is_cut OR row_number() OVER (PARTITION BY anon_person ORDER BY anon_is_cut ASC, :order ASC NULLS LAST) > :most
-        AS anon_is_cut,
-    anon_has_key,
-    :columns
-FROM (
-    SELECT
-        row_number() OVER () AS anon_row,
-        anon_parents.anon_row AS anon_parent,
-        anon_parents.anon_person,
-        :row_key COLLATE "binary" AS anon_key,
-        coalesce(anon_parents.anon_is_cut, FALSE) AS anon_is_cut,
-        :key IS NOT NULL AS anon_has_key,
-        :places AS :order,
-        :columns
-    FROM :source AS anon_below
-    LEFT JOIN :parents AS anon_parents ON anon_parents.anon_key = anon.text_of(:key) COLLATE "binary"
-) AS anon_linked;
-
--- name: all_rows_below
--- rows of a table, by the rows that they belong to
--- Without a row above, a row has no person.
+-- Without a row above, a row has no person. Rows above the cap of their person are left out, as are those below them.
+-- :is_above row_number() OVER (PARTITION BY anon_person ORDER BY age ASC NULLS LAST) > 20
 SELECT
     row_number() OVER () AS anon_row,
     anon_parents.anon_row AS anon_parent,
     anon_parents.anon_person,
     :row_key COLLATE "binary" AS anon_key,
-    coalesce(anon_parents.anon_is_cut, FALSE) AS anon_is_cut,
+    coalesce(anon_parents.anon_is_cut, FALSE) OR :is_above AS anon_is_cut,
     :key IS NOT NULL AS anon_has_key,
     :columns
 FROM :source AS anon_below
@@ -63,19 +36,18 @@ LEFT JOIN :parents AS anon_parents ON anon_parents.anon_key = anon.text_of(:key)
 -- name: key_counts
 -- keys of rows
 -- :rows (anon_key VARCHAR)
-SELECT count(*) AS rows, count(*) - count(anon_key) AS null_keys, count(anon_key) - count(DISTINCT anon_key) AS repeated
+SELECT count(*) - count(anon_key) AS null_keys, count(anon_key) - count(DISTINCT anon_key) AS repeated
 FROM :rows;
 
 -- name: link_counts
--- rows without a row above them, and the most rows of a person
+-- rows without a row above them, and persons with too many
 -- :rows (anon_person BIGINT, anon_has_key BOOLEAN, anon_is_cut BOOLEAN)
 -- :most 20
 SELECT
     CAST(coalesce(sum(anon_rows), 0) AS BIGINT) AS rows,
     CAST(coalesce(sum(anon_cut), 0) AS BIGINT) AS cut,
     CAST(coalesce(sum(anon_rows) FILTER (WHERE anon_person IS NULL), 0) AS BIGINT) AS orphans,
-    CAST(coalesce(sum(anon_without_key), 0) AS BIGINT) AS null_keys,
-    count(*) FILTER (WHERE anon_person IS NOT NULL) AS persons,
+    CAST(coalesce(sum(anon_without_key), 0) AS BIGINT) AS without_key,
     count(*) FILTER (WHERE anon_person IS NOT NULL AND anon_rows > :most) AS persons_above
 FROM (
     SELECT

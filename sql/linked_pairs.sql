@@ -137,16 +137,12 @@ GROUP BY anon_place;
 -- name: shown_items
 -- items to show of a table
 -- :place 1
-SELECT :words, anon_is_single FROM :items WHERE anon_place = :place AND NOT anon_is_hidden;
+SELECT :words, anon_is_single, anon_weight FROM :items WHERE anon_place = :place AND NOT anon_is_hidden;
 
--- name: judged_items
--- items to show of a table as classes, and one for all rows that are not shown
--- :place 1
--- :zeros 0, 0
--- :left_out 10
-SELECT :words, anon_weight AS anon_class_weight, TRUE AS anon_kept FROM :items WHERE anon_place = :place AND NOT anon_is_hidden
-UNION ALL
-SELECT :zeros AS :words, :left_out AS anon_class_weight, FALSE AS anon_kept;
+-- name: lost
+-- what rows of shown items lose
+-- :shown (anon_weight BIGINT, anon_loss DOUBLE)
+SELECT coalesce(sum(anon_weight * anon_loss), 0) AS lost FROM :shown;
 
 -- name: single_rows
 -- one row of each person of items that are shown once

@@ -20,10 +20,12 @@ from sqlanon.model.names import folded, spelled_like
 from sqlanon.model.policy.linked_policy import LinkedPolicy, qualified
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy_value import did_you_mean
-from sqlanon.queries.kit.nodes import string
-from sqlanon.queries.linked import SQL, LinkedRows, key_counts, link_counts, of_path, qualified_rows
+from sqlanon.queries.kit.nodes import aliased, column, number, select, string, subquery
+from sqlanon.queries.linked import PERSON, SQL, LinkedRows, qualified_rows
 from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.taxonomies import domains_of
+
+MAX_ROWS = 2**62  # of a person, without a cap
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,6 @@ class LinkCounts:
     rows: int
     orphans: int = 0
     cut: int = 0
-    persons: int = 0  # with rows
 
     @property
     def linked(self) -> int:
@@ -70,17 +71,12 @@ class BoundLinked:
     @property
     def lattice(self) -> Lattice:
         """The lattice of the quasi-identifiers of all tables, table by table."""
-        parts = [(name, *found) for table in self.tables.values() for name, found in _levels(table.path).items()]
-        own = {name: found for name, *found in parts}
-        names = [name for table in self.tables.values() for name in table.own]
-        heights, least, most = zip(*(own[name] for name in names), strict=True)
-        return Lattice(tuple(names), heights, least, most)
-
-
-def _levels(bound: BoundPolicy) -> dict[str, tuple[int, int, int]]:
-    lattice = bound.lattice
-    found = zip(lattice.heights, lattice.bottom, lattice.top, strict=True)
-    return dict(zip(lattice.quasi_identifiers, found, strict=True))
+        found: list[tuple[str, int, int, int]] = []
+        for table in self.tables.values():
+            of_path = table.path.lattice
+            places = [*zip(of_path.quasi_identifiers, of_path.heights, of_path.bottom, of_path.top, strict=True)]
+            found += places[len(places) - len(table.own) :]  # after those of the rows above
+        return Lattice(*zip(*found, strict=True))
 
 
 @contextmanager
@@ -176,14 +172,14 @@ def read_tables(
         kept = (found.name for found in views[name].columns if found.name not in keys | identifiers)
         rows = LinkedRows(name, place, tuple(kept), parent)
         row_key, key = (None if each is None else qualified(name, each) for each in (roles.row_key, roles.key))
-        order = [qualified(name, each) for each in roles.order]
-        cap = None if roles.at_most is None else (roles.at_most, order)
+        cap = None if roles.at_most is None else (roles.at_most, [qualified(name, each) for each in roles.order])
         engine.run(rows.step(views[name].source.relation, row_key, key, cap))
+        most = number(MAX_ROWS if roles.at_most is None else roles.at_most)
+        found = engine.fetch(SQL.query("link_counts", rows=rows.relation, most=most), "links of rows")[0]
         if row_key is not None:
-            problems += _key_problems(engine, rows, row_key)
-        counts = _counted(engine, rows, roles.at_most)
-        made[name] = (rows, counts[0])
-        problems += _link_problems(policy, name, *counts)
+            found |= engine.fetch(SQL.query("key_counts", rows=rows.relation), "keys of rows")[0]
+        made[name] = rows, LinkCounts(found["rows"], found["orphans"], found["cut"])
+        problems += _link_problems(policy, name, found)
         if problems and policy.children(name):
             break  # rows below would be repeated, or refused for the same reason
     if problems:
@@ -193,39 +189,23 @@ def read_tables(
     return made
 
 
-def _key_problems(engine: Engine, rows: LinkedRows, row_key: str) -> Iterator[str]:
-    found = engine.fetch(key_counts(rows), "keys of rows")[0]
-    if found["null_keys"]:
-        yield f'"{row_key}" is NULL in {found["null_keys"]:,} rows: each row needs a key of its own'
-    if found["repeated"]:
-        yield f'"{row_key}" repeats keys in {found["repeated"]:,} rows: each row needs a key of its own'
-
-
-def _counted(engine: Engine, rows: LinkedRows, most: int | None) -> tuple[LinkCounts, int, int]:
-    """Return the counts of a table, the rows without a key, and the persons above the cap."""
-    if rows.parent is None:
-        found = engine.fetch(key_counts(rows), "rows of a table")[0]
-        return LinkCounts(found["rows"], persons=found["rows"]), 0, 0
-    found = engine.fetch(link_counts(rows, most), "links of rows")[0]
-    counts = LinkCounts(found["rows"], found["orphans"], found["cut"], found["persons"])
-    return counts, found["null_keys"], found["persons_above"]
-
-
-def _link_problems(
-    policy: LinkedPolicy, name: str, counts: LinkCounts, null_keys: int, persons_above: int
-) -> Iterator[str]:
+def _link_problems(policy: LinkedPolicy, name: str, found: Mapping[str, int]) -> Iterator[str]:
     roles = policy.tables[name]
-    if counts.orphans and roles.orphans == "refuse":
+    for count, fault in (("null_keys", "is NULL"), ("repeated", "repeats keys")):
+        if found.get(count):
+            row_key = qualified(name, str(roles.row_key))
+            yield f'"{row_key}" {fault} in {found[count]:,} rows: each row needs a key of its own'
+    if found["orphans"] and roles.orphans == "refuse":
         yield (
-            f'"{qualified(name, str(roles.key))}": {counts.orphans:,} rows belong to no row of "{roles.parent}" '
-            f'({null_keys:,} are NULL); orphans = "drop" leaves them out'
+            f'"{qualified(name, str(roles.key))}": {found["orphans"]:,} rows belong to no row of "{roles.parent}" '
+            f'({found["without_key"]:,} are NULL); orphans = "drop" leaves them out'
         )
-    if roles.parent is not None and counts.linked == 0:
+    if roles.parent is not None and found["rows"] == found["orphans"]:
         yield f'"{name}": no row belongs to a person: leave the table out of the policy'
-    if persons_above and roles.above == "refuse":
+    if found["persons_above"] and roles.above == "refuse":
         yield (
-            f'"{name}": {persons_above:,} persons have more than {roles.at_most:,} rows (at_most); above = "first" '
-            "leaves the others out, in the order that order names"
+            f'"{name}": {found["persons_above"]:,} persons have more than {roles.at_most:,} rows (at_most); '
+            'above = "first" leaves the others out, in the order that order names'
         )
 
 
@@ -273,7 +253,8 @@ def _bound(engine: Engine, rows: LinkedRows, counts: LinkCounts, view: TableView
     own: Policy = policy.path_policy(rows.name)
     person = qualified(policy.root, str(policy.tables[policy.root].row_key))
     wanted = [name for name in own.columns if name != person]
-    relation = of_path(rows, wanted, person)
+    shown = [*map(column, wanted), aliased(column(PERSON), person)]
+    relation = subquery(select(shown, rows.rows(wanted, numbers=(PERSON,))), "anon_of_path")
     description = f'table "{rows.name}"'
     bound = prepare(engine, ResolvedSource(relation, description), own.changed(READ))
     return BoundTable(rows.name, view.source.description, view.source.relation, view.columns, rows, counts, bound)

@@ -10,7 +10,14 @@ from sqlanon.methods.linked.encoded import EncodedLinked
 from sqlanon.methods.linked.known_pairs import KnownPairsCounter
 from sqlanon.methods.linked.known_row import KnownRowCounter
 from sqlanon.methods.linked.mixed_levels import MixedLevels
-from sqlanon.methods.linked.node_counts import LinkedChoice, LinkedCounter, NodeCounts, choose_linked_node, loss_of
+from sqlanon.methods.linked.node_counts import (
+    LinkedChoice,
+    LinkedCounter,
+    NodeCounts,
+    choose_linked_node,
+    is_within_limits,
+    loss_of,
+)
 from sqlanon.methods.linked.trees import TreeCounter, choose_tree_node
 from sqlanon.methods.stages import Stages, Stopped
 from sqlanon.search import SearchOutcome
@@ -39,7 +46,13 @@ def choose(
         counter, outcome = searched(engine, encoded, stages, stopped)
         stages.concluded(outcome)
         if outcome.best is None:
-            raise unsatisfiable(encoded, counter, outcome)
+            closest = None
+            if outcome.closest is not None:
+                [closest] = counter.counts([outcome.closest.levels], with_losses=False)
+            found = (
+                "no node meets" if outcome.unsatisfiable else "the search was stopped before it found a node that meets"
+            )
+            raise beyond_limits(encoded, closest, found)
         levels = outcome.best.levels
         [counts] = counter.counts([levels], with_losses=True)
     return LinkedChoice(counts, loss_of(encoded, counts), outcome), lambda: counter_of(engine, encoded).show(levels)
@@ -83,19 +96,6 @@ def choose_mixed(
     return choice, lambda: MixedLevels(engine, encoded).show(choice)
 
 
-def is_within_limits(encoded: EncodedLinked, counts: NodeCounts) -> bool:
-    return all(table.left_out <= encoded.allowed(name) for name, table in counts.tables.items())
-
-
-def unsatisfiable(encoded: EncodedLinked, counter: LinkedCounter, outcome: SearchOutcome) -> UnsatisfiableError:
-    """Return the error of a search without a node, with what the closest one leaves out of each table."""
-    counts = None
-    if outcome.closest is not None:
-        [counts] = counter.counts([outcome.closest.levels], with_losses=False)
-    found = "no node meets" if outcome.unsatisfiable else "the search was stopped before it found a node that meets"
-    return beyond_limits(encoded, counts, found)
-
-
 def beyond_limits(encoded: EncodedLinked, closest: NodeCounts | None, found: str) -> UnsatisfiableError:
     """Return the error of a choice beyond the limits, with what the closest one leaves out of each table."""
     problems = []
@@ -104,12 +104,11 @@ def beyond_limits(encoded: EncodedLinked, closest: NodeCounts | None, found: str
             rows, allowed = encoded.rows(name), max(encoded.allowed(name), 0)
             what = "persons" if name == encoded.policy.root else "rows"
             problems.append(f'"{name}": {table.left_out:,} of {rows:,} {what} would be left out; {allowed:,} may be')
-    remedy = "fewer quasi-identifiers, more levels, a smaller k, or larger limits (suppression_limit)"
     known = encoded.policy.known_rows
+    weaker = "the model known-rows, which protects from fewer known rows, " if known is None else ""
     if known is not None and known.m > 1:
-        remedy = f"m = 1, {remedy}"
-    elif known is None:
-        remedy = f"the model known-rows, which protects from fewer known rows, {remedy}"
-    problems.append(f"what can help: {remedy}")
+        weaker = "m = 1, "
+    remedy = "fewer quasi-identifiers, more levels, a smaller k, or larger limits (suppression_limit)"
+    problems.append(f"what can help: {weaker}{remedy}")
     models = ", ".join(map(str, encoded.policy.privacy))
     return UnsatisfiableError(f"{found} {models} within the limits of all tables; the closest one:", problems)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from sqlglot import exp
+
 from sqlanon.methods.linked.encoded import EncodedLinked
 from sqlanon.model.lattice import Levels
 from sqlanon.queries.encoded_rows import key_word, with_leaves
 from sqlanon.queries.encoding import words_of
-from sqlanon.queries.kit.nodes import Relation, Step, aliased, called, column, select
+from sqlanon.queries.kit.nodes import Relation, Step, aliased, called, column, double, select, subquery
 from sqlanon.queries.label_losses import LabelLosses
 from sqlanon.queries.linked import PARENT, PERSON, ROW
+
+LOSS = "anon_loss"
 
 
 class KeyedRows:
@@ -19,6 +23,7 @@ class KeyedRows:
         self.bound = encoded.bound.tables[name]
         self.relation = Relation(f"anon_keyed_{self.bound.rows.place}", "row")
         self.numbers = [ROW, PERSON] if self.bound.rows.parent is None else [ROW, PARENT, PERSON]
+        self._has_weight = bool(encoded.weights[name])
         self.encoding = encoded.tables[name].encoding
         self.positions = [*map(self.encoding.spec.quasi_identifiers.index, self.bound.own)]
         self._words = words_of(self.encoding.keys.label_masks(position, 0) for position in self.positions)
@@ -41,8 +46,13 @@ class KeyedRows:
                 found[key] = found.get(key, 0) | mask
         return found
 
-    def losses(self, levels: Levels) -> LabelLosses:
-        return LabelLosses(self.encoding, [self.path_levels(levels)], ("lm",))
+    def with_loss(self, rows: exp.Query, levels: Levels) -> exp.Select:
+        """Add to rows with key words ``anon_loss``: the weighted loss of their labels, 0 without a weight."""
+        loss = double(0)
+        if self._has_weight:
+            losses = LabelLosses(self.encoding, [self.path_levels(levels)], ("lm",))
+            rows, loss = losses.beside(rows, keeps_keys=True), losses.weighted()
+        return select([exp.Star(), aliased(loss, LOSS)], subquery(rows, "anon_losing"))
 
     def path_levels(self, levels: Levels) -> Levels:
         """Return levels of the path: the columns of rows above have no weight, and at their tops need no key."""

@@ -18,17 +18,15 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.chance.random_source import nonce
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.linked.encoded import EncodedLinked
-from sqlanon.methods.linked.known_row import PathCounter, table_counts, with_cut
-from sqlanon.methods.linked.node_counts import NodeCounts, TableCounts
-from sqlanon.methods.linked.shown_rows import show_classes, show_kept_classes, shown
+from sqlanon.methods.linked.keyed_rows import KeyedRows
+from sqlanon.methods.linked.known_row import KnownRowCounter, table_counts, with_cut
+from sqlanon.methods.linked.node_counts import NodeCounts, TableCounts, is_within_limits
+from sqlanon.methods.linked.shown_rows import drawn_blocks, show_classes, show_kept_classes, shown
 from sqlanon.model.lattice import Levels
-from sqlanon.model.pseudonym_key import PseudonymKey
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, Step, bits, column, number, select, subquery, union_all
-from sqlanon.queries.label_losses import LabelLosses
 
 SQL = Queries("linked_pairs")
 
@@ -37,16 +35,13 @@ ITEMS = Relation("anon_pair_items", "class")
 IS_SINGLE = "anon_is_single"  # whether each person shows one row of an item
 
 
-class KnownPairsCounter:
+class KnownPairsCounter(KnownRowCounter):
     """Counts what nodes leave out for attackers who know two rows of a person."""
 
     def __init__(self, engine: Compute, encoded: EncodedLinked) -> None:
-        self._engine = engine
-        self._encoded = encoded
-        self.counted = tuple(name for name in encoded.tables if name != encoded.policy.root)
+        super().__init__(engine, encoded)
         self._root = encoded.policy.root
-        self._places = {name: table.rows.place for name, table in encoded.bound.tables.items() if name != self._root}
-        self._paths = {name: PathCounter(engine, encoded, name) for name in encoded.tables}
+        self._places = {name: encoded.bound.tables[name].rows.place for name in self.counted}
         self._counted: dict[Levels, NodeCounts] = {}
         # All tables have the words of the longest key.
         self._words = max((encoded.tables[name].encoding.word_columns for name in self._places), key=len)
@@ -56,15 +51,10 @@ class KnownPairsCounter:
 
         The bound of one row is of little use against less general nodes, so it serves only where it rules them out.
         """
-        ones = {name: counter.bounds(nodes) for name, counter in self._paths.items()}
-        found = []
-        for place, levels in enumerate(nodes):
-            tables = {name: table_counts(self._encoded, name, each[place]) for name, each in ones.items()}
-            persons = ones[self._root][place]
-            counts = NodeCounts(levels, persons.class_count, persons.kept_class_count, tables)
-            is_beyond = any(each.left_out > self._encoded.allowed(name) for name, each in tables.items())
-            found.append(counts if is_beyond else self._count(levels))
-        return found
+        return [
+            self._count(counts.levels) if is_within_limits(self._encoded, counts) else counts
+            for counts in super().bounds(nodes)
+        ]
 
     def counts(self, nodes: Sequence[Levels], *, with_losses: bool) -> list[NodeCounts]:
         counted = map(self._count, nodes)
@@ -80,14 +70,13 @@ class KnownPairsCounter:
                 select([column(IS_SINGLE, "anon_kept")], subquery(items, "anon_kept")), "anon_kept"
             )
             show_classes(self._engine, self._encoded, name, levels, kept, [IS_SINGLE])
-            key = PseudonymKey((nonce() + nonce()).encode())
             step = SQL.step(shown(table), "single_rows", shown=shown(table), rows=table.rows.relation, labels=table.own)
-            self._engine.run(replace(step, is_again=True), key.blocks)
+            self._engine.run(replace(step, is_again=True), drawn_blocks())
 
     def _count(self, levels: Levels) -> NodeCounts:
         """Count a node once, without losses."""
         if levels not in self._counted:
-            [persons] = self._paths[self._root].counts([levels], with_losses=False)
+            [persons] = self._tables[self._root].counts([levels], with_losses=False)
             query = SQL.query("item_counts", items=self._items(levels))
             by_place = {row["anon_place"]: row for row in self._engine.fetch(query, "pairs of known rows")}
             tables = {self._root: table_counts(self._encoded, self._root, persons)}
@@ -99,27 +88,23 @@ class KnownPairsCounter:
         return self._counted[levels]
 
     def _with_losses(self, counts: NodeCounts) -> NodeCounts:
-        [persons] = self._paths[self._root].counts([counts.levels], with_losses=True)
+        [persons] = self._tables[self._root].counts([counts.levels], with_losses=True)
         tables = {**counts.tables, self._root: table_counts(self._encoded, self._root, persons)}
-        lacking = [name for name in self._places if tables[name].left_out]
+        lacking = [name for name in self._places if tables[name].left_out and self._encoded.weights[name]]
         if lacking:
             self._keep_items(counts.levels)
         for name in lacking:
             tables[name] = replace(tables[name], loss=self._loss(name, counts.levels, tables[name].left_out))
         return replace(counts, tables=tables)
 
-    def _loss(self, name: str, levels: Levels, left_out: int) -> float | None:
+    def _loss(self, name: str, levels: Levels, left_out: int) -> float:
         """Return the loss of a table, by the labels of its shown items."""
-        encoding, place = self._encoded.tables[name].encoding, self._places[name]
-        losses = LabelLosses(encoding, [self._encoded.path_levels(name, levels)], ("lm",))
-        combined = losses.combined()
-        if not combined:  # without quasi-identifiers of its own, a table loses nothing
-            return None
-        words, zeros = encoding.word_columns, [number(0)] * len(encoding.word_columns)
-        classes = SQL.query("judged_items", items=ITEMS, words=words, place=place, zeros=zeros, left_out=left_out)
-        query = select(combined, subquery(losses.beside(classes), "anon_judged"))
-        [row] = self._engine.fetch(query, "losses of items")
-        return with_cut(self._encoded, name, row["combined_loss"])
+        items = SQL.query("shown_items", items=ITEMS, words=self._words, place=self._places[name])
+        items = KeyedRows(self._encoded, name).with_loss(items, self._encoded.own_levels(name, levels))
+        query = SQL.query("lost", shown=subquery(items, "anon_shown"))
+        [found] = self._engine.fetch(query, "losses of items")
+        lost = (found["lost"] + left_out) / self._encoded.tables[name].context.row_count
+        return with_cut(self._encoded, name, lost)
 
     def _keep_items(self, levels: Levels) -> None:
         self._engine.run(Step(ITEMS, self._items(levels), "items of known rows", is_again=True))

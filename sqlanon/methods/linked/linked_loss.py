@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from sqlanon.model.lattice import LossContext, NodeSummary
@@ -34,11 +32,6 @@ class LinkedLoss(LM):
     def loss_of(self, summary: NodeSummary, context: LossContext) -> float:
         return measured(summary.combined_loss)
 
-    def table_weights(self, context: LossContext) -> Any:
-        """Return the weight of each table's columns, which add up to 1."""
-        shares = self.shares(context.lattice.quasi_identifiers)
-        return np.bincount(np.array(self.tables), weights=shares, minlength=max(self.counted, default=0) + 1)
-
     def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds:
         """Bound the losses of nodes, given shares of all that rows of the counted tables can lose.
 
@@ -46,13 +39,7 @@ class LinkedLoss(LM):
         """
         shares = np.array(self.shares(context.lattice.quasi_identifiers))
         gains = (1 - at_levels(context.losses.largest_lm, nodes)) * shares[:, np.newaxis]
-        weights = self.table_weights(context)
-        of_tables = [
-            gains[np.array(self.tables) == place].sum(axis=0) / weights[place]
-            for place in self.counted
-            if weights[place]
-        ]
-        if not of_tables:
-            return totals(self.known_bounds(context), nodes)
-        bounds: Bounds = totals(self.known_bounds(context), nodes) + suppressed * np.min(of_tables, axis=0)
-        return bounds
+        of_tables = [np.array(self.tables) == place for place in self.counted]
+        least = [gains[own].sum(axis=0) / shares[own].sum() for own in of_tables if shares[own].any()]
+        bounds: Bounds = totals(self.known_bounds(context), nodes)
+        return bounds + suppressed * np.min(least, axis=0) if least else bounds

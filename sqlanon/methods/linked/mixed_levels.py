@@ -22,7 +22,7 @@ from dataclasses import replace
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.linked.encoded import EncodedLinked
-from sqlanon.methods.linked.known_row import KnownRowCounter, PathCounter
+from sqlanon.methods.linked.known_row import KnownRowCounter, PathCounter, table_counts
 from sqlanon.methods.linked.node_counts import LinkedChoice, NodeCounts, TableCounts, choose_linked_node, loss_of
 from sqlanon.methods.linked.rungs import LABELS, LEFT, RungRows
 from sqlanon.methods.linked.shown_rows import shown
@@ -147,8 +147,7 @@ class MixedLevels:
             keeps_rows = keeps or bool(policy.children(name))
             built[name], counts[name] = self._climb(table, chains.get(name), keeps=keeps_rows, is_sample=every > 1)
         [persons] = self._persons.counts([self._node(self._root, chains[self._root][0])], with_losses=True)
-        loss = persons.lm if persons.combined_loss is None else persons.combined_loss
-        counts[self._root] = TableCounts(persons.suppressed_rows, 0, loss)
+        counts[self._root] = table_counts(self._encoded, self._root, persons)
         levels = tuple(level for rungs in built.values() for level in rungs[0])
         found = NodeCounts(levels, persons.class_count, persons.kept_class_count, counts)
         lost = loss_of(self._encoded, found)
@@ -169,9 +168,9 @@ class MixedLevels:
             for step in table.taken(levels, table.rung(len(rungs)) if keeps else None):
                 self._engine.run(step)
             rungs.append(levels)
-            shown_rows += int(found["rows"])
-            labels += int(found["labels"])
-            lost += found["loss"] * int(found["rows"])
+            shown_rows += found["rows"]
+            labels += found["labels"]
+            lost += found["lost"]
         counts = table.bound.counts
         # The rows of a sample stand for all that may be shown.
         scale = (counts.linked - counts.cut) / max(looked_at, 1) if is_sample else 1.0

@@ -34,6 +34,10 @@ class NodeCounts:
     tables: Mapping[str, TableCounts]
 
 
+def is_within_limits(encoded: EncodedLinked, counts: NodeCounts) -> bool:
+    return all(table.left_out <= encoded.allowed(name) for name, table in counts.tables.items())
+
+
 class LinkedCounter(Protocol):
     """Counts what nodes of linked tables leave out under a privacy model, and shows the rows of one.
 

@@ -24,7 +24,7 @@ def hidden_labels(engine: Compute, encoded: EncodedLinked, choice: LinkedChoice)
     found = {}
     for name in (name for name in encoded.tables if name not in choice.rungs and name != encoded.policy.root):
         table = encoded.bound.tables[name]
-        rows = labelled_rows(table, encoded.recoding(name, choice.counts.levels), table.own)
+        rows = labelled_rows(encoded, name, choice.counts.levels)
         given = SQL.given(
             linked=table.rows.relation,
             labelled=subquery(rows, "anon_labels"),

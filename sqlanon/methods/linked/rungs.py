@@ -9,9 +9,7 @@ from sqlglot import exp
 from sqlanon.methods.linked.encoded import EncodedLinked
 from sqlanon.methods.linked.keyed_rows import KeyedRows
 from sqlanon.model.lattice import Levels
-from sqlanon.queries.class_measures import KEPT
 from sqlanon.queries.encoding import ROW_COUNT
-from sqlanon.queries.grouping import CLASS_WEIGHT
 from sqlanon.queries.kit.macros import text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
@@ -20,8 +18,6 @@ from sqlanon.queries.kit.nodes import (
     aliased,
     called,
     column,
-    count_rows,
-    double,
     f,
     number,
     select,
@@ -66,14 +62,9 @@ class RungRows(KeyedRows):
         return self._sql.query("labels_found", masks=self._masks(levels), first=first)
 
     def label_counts(self, levels: Levels) -> exp.Select:
-        """Select one row: the ``labels`` of :data:`LABELS`, their ``rows``, and the mean ``loss`` of these."""
-        losses = self.losses(levels)
-        weights = [aliased(column(ROW_COUNT), CLASS_WEIGHT), aliased(exp.true(), KEPT)]
-        classes = select([*weights, *map(column, self.keys)], LABELS.table)
-        counts = [aliased(count_rows(), "labels"), aliased(f.coalesce(f.sum(column(CLASS_WEIGHT)), 0), "rows")]
-        found = (each.this for each in losses.combined() if each.alias == "combined_loss")
-        loss = f.coalesce(next(found, double(0)), 0)  # without weights the table loses nothing
-        return select([*counts, aliased(loss, "loss")], subquery(losses.beside(classes), "anon_classes"))
+        """Select one row: the ``labels`` of :data:`LABELS`, their ``rows``, and what these have ``lost``."""
+        labels = select([column(ROW_COUNT), *map(column, self.keys)], LABELS.table)
+        return SQL.query("label_counts", labels=subquery(self.with_loss(labels, levels), "anon_labels"))
 
     def row_counts(self, nodes: Sequence[Levels]) -> exp.Select:
         """Select one row: for each node in order the rows that a rung with its levels would show."""

@@ -7,7 +7,7 @@ so that nothing of the order of the source is left.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
@@ -35,7 +35,6 @@ from sqlanon.queries.kit.nodes import (
 )
 from sqlanon.queries.linked import PARENT, PERSON, ROW, SQL
 from sqlanon.queries.published_rows import kept_columns
-from sqlanon.queries.recodings import Recoding
 
 FRESH = "anon_fresh"  # the new key of a row
 
@@ -47,10 +46,6 @@ def shown(table: BoundTable) -> Relation:
 
 def fresh_keys(table: BoundTable) -> Relation:
     return Relation(f"anon_keys_{table.rows.place}", "row")
-
-
-def kept_classes(table: BoundTable) -> Relation:
-    return Relation(f"anon_kept_{table.rows.place}", "class")
 
 
 def show_kept_classes(
@@ -68,34 +63,30 @@ def show_classes(
 ) -> None:
     """Show the rows of classes along the path of a table, given the codes of their labels."""
     table, recoding = encoded.bound.tables[name], encoded.recoding(name, levels)
-    kept = kept_classes(table)
+    kept = Relation(f"anon_kept_{table.rows.place}", "class")
     engine.run(Step(kept, codes, "kept classes"))
-    query = labelled_rows(table, recoding, table.own)
-    classes = select((column(each, "anon_codes") for each in carried), called(kept.table, "anon_codes"))
-    classes = recoding.join_labels_to_codes(classes, "anon_codes")
-    if not classes.expressions:
-        classes = select([aliased(exp.true(), "anon_is_kept")], called(kept.table, "anon_codes"))
+    of_classes = [aliased(exp.true(), "anon_is_kept"), *(column(each, "anon_codes") for each in carried)]
+    classes = recoding.join_labels_to_codes(select(of_classes, called(kept.table, "anon_codes")), "anon_codes")
     is_kept = [same(column(each, "anon_kept"), column(each, "anon_rows")) for each in recoding.row_columns]
-    query = query.join(subquery(classes, "anon_kept"), on=all_of(is_kept), copy=False)
+    query = labelled_rows(encoded, name, levels).join(subquery(classes, "anon_kept"), on=all_of(is_kept), copy=False)
     query = query.select(*(column(each, "anon_kept") for each in carried), copy=False)
     engine.run(Step(shown(table), query, f'rows of "{name}" to release'))
 
 
-def labelled_rows(table: BoundTable, recoding: Recoding, names: Sequence[str]) -> exp.Select:
-    """Select the number of each row and the labels of some quasi-identifiers, from ``anon_rows``."""
-    encoding = recoding.encoding
-    path = encoding.spec.quasi_identifiers
+def labelled_rows(encoded: EncodedLinked, name: str, levels: Levels) -> exp.Select:
+    """Select the number of each row, and the labels of a table's own quasi-identifiers, from ``anon_rows``."""
+    table, recoding = encoded.bound.tables[name], encoded.recoding(name, levels)
+    encoding, path = recoding.encoding, recoding.encoding.spec.quasi_identifiers
     rows = select([column(ROW, "anon_source")], called(table.rows.rows(path, numbers=(ROW,)), "anon_source"))
     rows = recoding.join_to_source(rows, "anon_source")
     query = select([column(ROW, "anon_rows")], subquery(rows, "anon_rows"))
     coded = {position for position, _ in recoding.code_columns()}
-    for name in names:
-        position = path.index(name)
-        home = "anon_rows"
+    for own in table.own:
+        position, home = path.index(own), "anon_rows"
         if position not in coded:
             query = recoding.join_only_label(query, position)
             home = encoding.labels_of(position)
-        query = query.select(aliased(text(column(encoding.label(position), home)), name), copy=False)
+        query = query.select(aliased(text(column(encoding.label(position), home)), own), copy=False)
     return query
 
 
@@ -103,8 +94,12 @@ def draw_keys(engine: Compute, encoded: EncodedLinked) -> None:
     """Give the shown rows of tables that others hang from new keys, 1 to n in an order that is drawn."""
     for name, table in encoded.bound.tables.items():
         if encoded.policy.row_key(name) is not None:
-            key = PseudonymKey((nonce() + nonce()).encode())
-            engine.run(Step(fresh_keys(table), SQL.query("fresh_keys", shown=shown(table)), "new keys"), key.blocks)
+            engine.run(Step(fresh_keys(table), SQL.query("fresh_keys", shown=shown(table)), "new keys"), drawn_blocks())
+
+
+def drawn_blocks() -> tuple[bytes, bytes]:
+    """Draw the blocks of a key, for an order of rows that nobody can know."""
+    return PseudonymKey((nonce() + nonce()).encode()).blocks
 
 
 def drop_cells(engine: Compute, encoded: EncodedLinked) -> None:
@@ -124,16 +119,19 @@ def written_rows(encoded: EncodedLinked, name: str) -> exp.Select:
     """Select the rows of a table as they are written, in the order of their persons' new keys and of all values."""
     table = encoded.bound.tables[name]
     homes = key_homes(encoded, name)
-    columns: list[exp.Expr] = []
+    released: dict[str, tuple[exp.Expr, list[exp.Expr]]] = {own: (column(own, "anon_shown"), []) for own in table.own}
+    released |= {own: (column(FRESH, alias), []) for own, (alias, _, _) in homes.items()}
+    kept = kept_columns(encoded.tables[name].encoding, of_cells=False)
+    released |= {each.name: (each.value, [key.this for key in each.keys]) for each in kept}
+    names = [found.name for found in table.columns if found.name in released]
+    columns = [aliased(released[each][0], each.removeprefix(qualified(name, ""))) for each in names]
     order: list[exp.Expr] = [column(FRESH, "anon_person_keys")]
-    for own, value, keys in _released(encoded, name, homes):
-        columns.append(aliased(value, own))
-        order += keys
+    for value, keys in map(released.__getitem__, names):
+        order += keys or [value]
     query = select(columns, called(shown(table).table, "anon_shown"))
     on = column(ROW, "anon_source").eq(column(ROW, "anon_shown"))
     query = query.join(called(table.rows.relation.table, "anon_source"), on=on, copy=False)
-    joined = [(alias, home, number) for alias, home, number in homes.values()]
-    for alias, home, number in [*joined, ("anon_person_keys", encoded.bound.root, PERSON)]:
+    for alias, home, number in [*homes.values(), ("anon_person_keys", encoded.bound.root, PERSON)]:
         on = column(ROW, alias).eq(column(number, "anon_source"))
         query = query.join(called(fresh_keys(home).table, alias), on=on, copy=False)
     query.set("order", ascending(*copies(order)))
@@ -153,24 +151,3 @@ def key_homes(encoded: EncodedLinked, name: str) -> dict[str, Home]:
     if roles.parent is not None:
         homes[qualified(name, str(roles.key))] = ("anon_keys_above", encoded.bound.tables[roles.parent], PARENT)
     return homes
-
-
-def _released(
-    encoded: EncodedLinked, name: str, homes: Mapping[str, Home]
-) -> Iterator[tuple[str, exp.Expr, list[exp.Expr]]]:
-    """Yield the released columns of a table in order: name, value, and the keys that order it."""
-    table = encoded.bound.tables[name]
-    kept = {each.name: each for each in kept_columns(encoded.tables[name].encoding, of_cells=False)}
-    for found in table.columns:
-        own = found.name.removeprefix(qualified(name, ""))
-        if found.name in kept:
-            each = kept[found.name]
-            yield own, each.value, [key.this for key in each.keys] or [each.value]
-            continue
-        if found.name in homes:
-            value = column(FRESH, homes[found.name][0])
-        elif found.name in table.own:
-            value = column(found.name, "anon_shown")
-        else:
-            continue
-        yield own, value, [value]

@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlanon.chance.random_source import nonce
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.linked.encoded import EncodedLinked
-from sqlanon.methods.linked.keyed_rows import KeyedRows
+from sqlanon.methods.linked.keyed_rows import LOSS, KeyedRows
 from sqlanon.model.lattice import Levels
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
@@ -23,7 +23,6 @@ from sqlanon.queries.kit.nodes import (
     called,
     column,
     count_rows,
-    double,
     f,
     left_join,
     number,
@@ -34,7 +33,7 @@ from sqlanon.queries.linked import PARENT, PERSON, ROW
 
 SQL = Queries("trees")
 
-SIGNATURE, ROWS, GAIN = "anon_signature", "anon_rows", "anon_gain"
+SIGNATURE, ROWS = "anon_signature", "anon_rows"
 
 
 def hashed(values: Sequence[exp.Expr], salt: int) -> exp.Expr:
@@ -56,13 +55,8 @@ class TreeRows:
         masks = self.tables[name].masks(self.encoded.own_levels(name, levels))
         return {key: bits(column(key), number(mask)) for key, mask in masks.items()}
 
-    def with_gain(self, name: str, rows: exp.Query, levels: Levels) -> exp.Select:
-        """Add to rows with key words ``anon_gain``: 1 less the weighted loss of their labels, 0 without a weight."""
-        gain = double(0)
-        if self.encoded.weights[name]:
-            losses = self.tables[name].losses(self.encoded.own_levels(name, levels))
-            rows, gain = losses.beside(rows, keeps_keys=True), exp.Sub(this=double(1), expression=losses.weighted())
-        return select([exp.Star(), aliased(gain, GAIN)], subquery(rows, "anon_losing"))
+    def with_loss(self, name: str, rows: exp.Query, levels: Levels) -> exp.Select:
+        return self.tables[name].with_loss(rows, self.encoded.own_levels(name, levels))
 
     def place(self, name: str) -> int:
         return self.tables[name].bound.rows.place
@@ -72,8 +66,8 @@ class TreeRows:
 class TreesAt:
     """The trees of persons at a node, by sums of hashes or by sorted lists, with what is below persons by table.
 
-    ``anon_rows_<place>`` are rows, and ``anon_gain_<place>`` is what they lose less than if they were left out, if
-    asked. All of it is the same at nodes that differ in the levels of persons only.
+    ``anon_rows_<place>`` are rows, and ``anon_loss_<place>`` is what their labels lose, if asked. All of it is the same
+    at nodes that differ in the levels of persons only.
     """
 
     rows: TreeRows
@@ -93,7 +87,7 @@ class TreesAt:
         found = []
         for child in self.rows.encoded.policy.children(name):
             place = self.rows.place(child)
-            found += [f"{ROWS}_{place}", *([f"{GAIN}_{place}"] if self.with_losses else []), *self.below(child)]
+            found += [f"{ROWS}_{place}", *([f"{LOSS}_{place}"] if self.with_losses else []), *self.below(child)]
         return found
 
     def _beside_below(self, name: str) -> exp.Select:
@@ -116,8 +110,8 @@ class TreesAt:
         rows: exp.Query = self._beside_below(name)
         carried = [aliased(count_rows(), f"{ROWS}_{self.rows.place(name)}")]
         if self.with_losses:
-            rows = self.rows.with_gain(name, rows, self.levels)
-            carried.append(aliased(exp.Sum(this=column(GAIN)), f"{GAIN}_{self.rows.place(name)}"))
+            rows = self.rows.with_loss(name, rows, self.levels)
+            carried.append(aliased(exp.Sum(this=column(LOSS)), f"{LOSS}_{self.rows.place(name)}"))
         carried += [aliased(exp.Sum(this=column(each)), each) for each in self.below(name)]
         label = self._label(name, self.rows.own_bits(name, self.levels).values())
         query = "sorted_lists" if self.is_exact else "signatures"

@@ -17,9 +17,10 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import VerificationError
 from sqlanon.methods.linked.encoded import EncodedLinked
+from sqlanon.methods.linked.keyed_rows import LOSS
 from sqlanon.methods.linked.node_counts import NodeCounts, TableCounts, choose_linked_node
 from sqlanon.methods.linked.shown_rows import labelled_rows, shown
-from sqlanon.methods.linked.tree_rows import GAIN, ROWS, SIGNATURE, SQL, TreeRows, TreesAt
+from sqlanon.methods.linked.tree_rows import ROWS, SIGNATURE, SQL, TreeRows, TreesAt
 from sqlanon.methods.linked.tree_shares import TreeShares
 from sqlanon.model.lattice import Levels
 from sqlanon.nodes.choice import Observer
@@ -123,23 +124,24 @@ class TreeCounter:
         return NodeCounts(levels, found["class_count"], found["kept_class_count"], tables)
 
     def _table_counts(self, name: str, levels: Levels, found: Mapping[str, Any]) -> TableCounts:
-        rows, gain = self._columns(name)
+        rows, losses = self._columns(name)
         left_out, loss = int(found[rows]), None
-        if left_out and gain in found and self._encoded.weights[name]:
-            loss = self._encoded.known_mean(name, levels) + found[gain] / self._encoded.rows(name)
+        if left_out and losses in found and self._encoded.weights[name]:
+            known, gain = self._encoded.known_mean(name, levels), left_out - found[losses]
+            loss = known + gain / self._encoded.rows(name)
         return TableCounts(left_out, int(found.get(f"certain_{rows}", left_out)), loss)
 
     def _totals(self, persons: Relation, nodes: Sequence[Levels], with_losses: bool = False) -> list[dict[str, Any]]:
         """Return the counts of nodes of one part, with the sums of what is left out by the columns of tables."""
         is_left_out, is_small = exp.not_(column(IS_KEPT)), column(PERSONS) < self._encoded.policy.k
         columns = []
-        for rows, gain in map(self._columns, self._encoded.tables):
+        for rows, losses in map(self._columns, self._encoded.tables):
             columns.append(_sum_of(column(rows), is_left_out, rows))
             if self._shares.bounds:
                 columns.append(_sum_of(column(rows), is_small, f"certain_{rows}"))
             if with_losses:
-                of_class = exp.Mul(this=column(rows), expression=column(gain)) if rows == PERSONS else column(gain)
-                columns.append(_sum_of(of_class, is_left_out, gain))
+                of_class = exp.Mul(this=column(rows), expression=column(LOSS)) if rows == PERSONS else column(losses)
+                columns.append(_sum_of(of_class, is_left_out, losses))
         counted = []
         for place, levels in enumerate(nodes):
             classes = self._classes(persons.table, levels, with_losses)
@@ -155,7 +157,7 @@ class TreeCounter:
         sums = [aliased(exp.Sum(this=column(each)), each) for each in below]
         classes = SQL.query("classes", persons=persons, columns=names, values=[*keys.values()], carried=sums)
         if with_losses:
-            classes = self._rows.with_gain(root, classes, levels)
+            classes = self._rows.with_loss(root, classes, levels)
         return self._shares.judged(classes, persons, self._keys(levels))
 
     def _keys(self, levels: Levels) -> dict[str, exp.Expr]:
@@ -163,8 +165,8 @@ class TreeCounter:
 
     def _columns(self, name: str) -> tuple[str, str]:
         if name == self._encoded.policy.root:
-            return PERSONS, GAIN
-        return f"{ROWS}_{self._rows.place(name)}", f"{GAIN}_{self._rows.place(name)}"
+            return PERSONS, LOSS
+        return f"{ROWS}_{self._rows.place(name)}", f"{LOSS}_{self._rows.place(name)}"
 
 
 def _sum_of(value: exp.Expr, condition: exp.Expr, name: str) -> exp.Alias:
@@ -174,7 +176,7 @@ def _sum_of(value: exp.Expr, condition: exp.Expr, name: str) -> exp.Alias:
 def show_persons(engine: Compute, encoded: EncodedLinked, levels: Levels, kept: Relation) -> None:
     """Show all rows of some persons at a node."""
     for name, table in encoded.bound.tables.items():
-        query = labelled_rows(table, encoded.recoding(name, levels), table.own)
+        query = labelled_rows(encoded, name, levels)
         rows, persons = called(table.rows.relation.table, "anon_numbers"), called(kept.table, "anon_kept")
         query = query.join(rows, on=column(ROW, "anon_numbers").eq(column(ROW, "anon_rows")), copy=False)
         query = query.join(persons, on=column(PERSON, "anon_kept").eq(column(PERSON, "anon_numbers")), copy=False)

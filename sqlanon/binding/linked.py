@@ -225,10 +225,8 @@ def linked_taxonomies(
     with apart(engine, ()):
         for name in policy.ordered:
             carried = policy.tables[name].qualified("taxonomies", name)
-            wanted = carried if attributes is None else carried.keys() & attributes
-            load_made(
-                engine, sources[name], made_by_policy({each: carried[each] for each in carried if each in wanted})
-            )
+            wanted = {each: carried[each] for each in carried if attributes is None or each in attributes}
+            load_made(engine, sources[name], made_by_policy(wanted))
             for own in policy.tables[name].quasi_identifiers:
                 if qualified(name, own) not in carried:
                     _copy_stored(engine, stored, known, qualified(name, own), own)

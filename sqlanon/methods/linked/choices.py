@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError, UnsatisfiableError
@@ -22,6 +22,9 @@ from sqlanon.methods.linked.trees import TreeCounter, choose_tree_node
 from sqlanon.methods.stages import Stages, Stopped
 from sqlanon.search import SearchOutcome
 
+Choice = tuple[LinkedChoice, Callable[[], None]]
+"""What to release, and a function that makes its rows."""
+
 
 def counter_of(engine: Compute, encoded: EncodedLinked) -> LinkedCounter:
     """Return the counter of the policy's model of knowledge."""
@@ -31,10 +34,8 @@ def counter_of(engine: Compute, encoded: EncodedLinked) -> LinkedCounter:
     return KnownRowCounter(engine, encoded) if known.m == 1 else KnownPairsCounter(engine, encoded)
 
 
-def choose(
-    engine: Compute, encoded: EncodedLinked, stages: Stages, stopped: Stopped
-) -> tuple[LinkedChoice, Callable[[], None]]:
-    """Choose what to release, in the stage ``search``; return it and a function that makes its rows.
+def choose(engine: Compute, encoded: EncodedLinked, stages: Stages, stopped: Stopped) -> Choice:
+    """Choose what to release, in the stage ``search``.
 
     Raises:
         UnsatisfiableError: no node meets the privacy models within the limits of all tables.
@@ -46,13 +47,11 @@ def choose(
         counter, outcome = searched(engine, encoded, stages, stopped)
         stages.concluded(outcome)
         if outcome.best is None:
-            closest = None
-            if outcome.closest is not None:
-                [closest] = counter.counts([outcome.closest.levels], with_losses=False)
+            closest = [] if outcome.closest is None else [outcome.closest.levels]
             found = (
                 "no node meets" if outcome.unsatisfiable else "the search was stopped before it found a node that meets"
             )
-            raise beyond_limits(encoded, closest, found)
+            raise beyond_limits(encoded, counter.counts(closest, with_losses=False), found)
         levels = outcome.best.levels
         [counts] = counter.counts([levels], with_losses=True)
     return LinkedChoice(counts, loss_of(encoded, counts), outcome), lambda: counter_of(engine, encoded).show(levels)
@@ -81,9 +80,7 @@ def refuse_left_out(encoded: EncodedLinked) -> None:
         raise UnsatisfiableError(heading, problems)
 
 
-def choose_mixed(
-    engine: Compute, encoded: EncodedLinked, stages: Stages, stopped: Stopped
-) -> tuple[LinkedChoice, Callable[[], None]]:
+def choose_mixed(engine: Compute, encoded: EncodedLinked, stages: Stages, stopped: Stopped) -> Choice:
     """Choose labels of mixed levels, as :func:`choose` does."""
     known = encoded.policy.known_rows
     if known is None or known.m != 1:
@@ -92,18 +89,17 @@ def choose_mixed(
         choice = MixedLevels(engine, encoded).choose(stages.checked, stopped)
         stages.concluded(choice.outcome)
     if not is_within_limits(encoded, choice.counts):
-        raise beyond_limits(encoded, choice.counts, "no levels that were looked at meet")
+        raise beyond_limits(encoded, [choice.counts], "no levels that were looked at meet")
     return choice, lambda: MixedLevels(engine, encoded).show(choice)
 
 
-def beyond_limits(encoded: EncodedLinked, closest: NodeCounts | None, found: str) -> UnsatisfiableError:
+def beyond_limits(encoded: EncodedLinked, closest: Sequence[NodeCounts], found: str) -> UnsatisfiableError:
     """Return the error of a choice beyond the limits, with what the closest one leaves out of each table."""
     problems = []
-    if closest is not None:
-        for name, table in closest.tables.items():
-            rows, allowed = encoded.rows(name), max(encoded.allowed(name), 0)
-            what = "persons" if name == encoded.policy.root else "rows"
-            problems.append(f'"{name}": {table.left_out:,} of {rows:,} {what} would be left out; {allowed:,} may be')
+    for name, table in (each for counts in closest for each in counts.tables.items()):
+        rows, allowed = encoded.rows(name), max(encoded.allowed(name), 0)
+        what = "persons" if name == encoded.policy.root else "rows"
+        problems.append(f'"{name}": {table.left_out:,} of {rows:,} {what} would be left out; {allowed:,} may be')
     known = encoded.policy.known_rows
     weaker = "the model known-rows, which protects from fewer known rows, " if known is None else ""
     if known is not None and known.m > 1:

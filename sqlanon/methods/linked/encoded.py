@@ -63,14 +63,14 @@ class EncodedLinked:
         shares = self.quality.shares(self.context.lattice.quasi_identifiers)
         return {name: sum(shares[place] for place in places) for name, places in self._own_places.items()}
 
-    def known_loss(self, table: str, levels: Levels) -> float:
-        """Return the weighted loss of a table at a node where all of its rows are released."""
-        known = self._known
-        return sum(known[place][levels[place]] for place in self._own_places[table])
+    def known_loss(self, table: str, own: Levels) -> float:
+        """Return the weighted loss of a table at levels of its own columns where all of its rows are released."""
+        return sum(self._known[place][level] for place, level in zip(self._own_places[table], own, strict=True))
 
     def known_mean(self, table: str, levels: Levels) -> float:
-        """Return :meth:`known_loss` without the weight of the table."""
-        return self.known_loss(table, levels) / self.weights[table] if self.weights[table] else 0.0
+        """Return :meth:`known_loss` at a node of all tables, without the weight of the table."""
+        weight = self.weights[table]
+        return self.known_loss(table, self.own_levels(table, levels)) / weight if weight else 0.0
 
     @cached_property
     def _known(self) -> Table:
@@ -87,10 +87,6 @@ class EncodedLinked:
         return {name: tuple(place for each in self.policy.path(name) for place in own[each]) for name in own}
 
 
-MEANS = ("prec", "lm", "ncp")  # the losses of levels that are divided by the number of quasi-identifiers
-LOSSES = (*MEANS, "entropy", "largest_lm")
-
-
 def encode_linked(engine: Compute, bound: BoundLinked) -> EncodedLinked:
     """Make the cells of every table's path.
 
@@ -98,11 +94,9 @@ def encode_linked(engine: Compute, bound: BoundLinked) -> EncodedLinked:
         TaxonomyError: a table has values that a taxonomy lacks.
     """
     tables = {name: _encoded(engine, table) for name, table in bound.tables.items()}
-    prec, lm, ncp, entropy, largest = (_of_own_columns(bound, tables, name) for name in LOSSES)
-    losses = LevelLosses(prec=prec, entropy=entropy, lm=lm, ncp=ncp, largest_lm=largest)
     places = tuple(place for place, table in enumerate(bound.tables.values()) for _ in table.own)
     quality = LinkedLoss(weights=bound.policy.quality.weights, tables=places)
-    context = LossContext(bound.lattice, losses, row_count=UNITS, allowed_rows=UNITS, k=bound.policy.k)
+    context = LossContext(bound.lattice, _losses(bound, tables), row_count=UNITS, allowed_rows=UNITS, k=bound.policy.k)
     return EncodedLinked(bound, tables, context, quality)
 
 
@@ -119,15 +113,17 @@ def _encoded(engine: Compute, table: BoundTable) -> EncodedTable:
     return replace(encoded, encoding=replace(encoded.encoding, has_label_texts=True))
 
 
-def _of_own_columns(bound: BoundLinked, tables: Mapping[str, EncodedTable], measure: str) -> Table:
+def _losses(bound: BoundLinked, tables: Mapping[str, EncodedTable]) -> LevelLosses:
     """Return the losses of the levels of all tables, as if they were one; rows that are cut lose 1."""
-    width, found = len(bound.lattice.quasi_identifiers), []
+    lm: list[tuple[float, ...]] = []
+    entropy: list[tuple[float, ...]] = []
+    largest: list[tuple[float, ...]] = []
+    width = len(bound.lattice.quasi_identifiers)
     for name, table in bound.tables.items():
-        of_path: Table = getattr(tables[name].context.losses, measure)
-        counts = table.counts
-        cut = counts.cut / counts.linked if counts.cut and measure in ("lm", "ncp") else 0.0
-        for losses in of_path[len(of_path) - len(table.own) :]:
-            if measure in MEANS:
-                losses = tuple(((1 - cut) * loss * len(of_path) + cut) / width for loss in losses)
-            found.append(losses)
-    return tuple(found)
+        of_path, cut = tables[name].context.losses, table.counts.cut / table.counts.linked
+        first = len(of_path.lm) - len(table.own)  # after the columns of the rows above
+        for losses in of_path.lm[first:]:
+            lm.append(tuple(((1 - cut) * loss * len(of_path.lm) + cut) / width for loss in losses))
+        entropy += of_path.entropy[first:]
+        largest += of_path.largest_lm[first:]
+    return LevelLosses(prec=(), entropy=tuple(entropy), lm=tuple(lm), ncp=(), largest_lm=tuple(largest))

@@ -21,7 +21,7 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.linked.encoded import EncodedLinked
 from sqlanon.methods.linked.keyed_rows import KeyedRows
-from sqlanon.methods.linked.known_row import KnownRowCounter, table_counts, with_cut
+from sqlanon.methods.linked.known_row import KnownRowCounter, table_counts
 from sqlanon.methods.linked.node_counts import NodeCounts, TableCounts, is_within_limits
 from sqlanon.methods.linked.shown_rows import drawn_blocks, show_classes, show_kept_classes, shown
 from sqlanon.model.lattice import Levels
@@ -103,8 +103,7 @@ class KnownPairsCounter(KnownRowCounter):
         items = KeyedRows(self._encoded, name).with_loss(items, self._encoded.own_levels(name, levels))
         query = SQL.query("lost", shown=subquery(items, "anon_shown"))
         [found] = self._engine.fetch(query, "losses of items")
-        lost = (found["lost"] + left_out) / self._encoded.tables[name].context.row_count
-        return with_cut(self._encoded, name, lost)
+        return float(found["lost"] + left_out + self._encoded.bound.tables[name].counts.cut) / self._encoded.rows(name)
 
     def _keep_items(self, levels: Levels) -> None:
         self._engine.run(Step(ITEMS, self._items(levels), "items of known rows", is_again=True))

@@ -60,15 +60,10 @@ class KnownRowCounter:
 def table_counts(encoded: EncodedLinked, name: str, summary: NodeSummary) -> TableCounts:
     """Return what becomes of the rows of a table, by the summary of its path."""
     loss = summary.combined_loss if summary.combined_loss is not None else summary.lm
-    if loss is not None:
-        loss = with_cut(encoded, name, loss)
+    if loss is not None:  # of the rows that are not above the cap; the others lose 1, too
+        counts = encoded.bound.tables[name].counts
+        loss += counts.cut / counts.linked * (1 - loss)
     return TableCounts(summary.suppressed_rows, summary.certain_suppressed_rows, loss)
-
-
-def with_cut(encoded: EncodedLinked, name: str, loss: float) -> float:
-    """Add the rows above the cap to the mean loss of the others: they lose 1, too."""
-    counts = encoded.bound.tables[name].counts
-    return loss + counts.cut / counts.linked * (1 - loss) if counts.cut else loss
 
 
 class PathCounter:

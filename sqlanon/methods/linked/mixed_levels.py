@@ -20,15 +20,34 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from sqlglot import exp
+
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.linked.encoded import EncodedLinked
+from sqlanon.methods.linked.keyed_rows import KeyedRows
 from sqlanon.methods.linked.known_row import KnownRowCounter, PathCounter, table_counts
 from sqlanon.methods.linked.node_counts import LinkedChoice, NodeCounts, TableCounts, choose_linked_node, loss_of
-from sqlanon.methods.linked.rungs import LABELS, LEFT, RungRows
 from sqlanon.methods.linked.shown_rows import shown
-from sqlanon.model.lattice import Levels
+from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.nodes.choice import Observer
-from sqlanon.queries.kit.nodes import Step, counted_rows, union_all
+from sqlanon.queries.encoding import ROW_COUNT
+from sqlanon.queries.kit.macros import text
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
+    aliased,
+    called,
+    column,
+    counted_rows,
+    f,
+    number,
+    select,
+    subquery,
+    union_all,
+)
+from sqlanon.queries.linked import ROW
+from sqlanon.queries.recodings import AtNode
 from sqlanon.search import SearchOutcome
 
 MAX_START_ROUNDS = 16  # of a search for one node, whose levels of persons are the first to be looked at
@@ -38,8 +57,73 @@ SAMPLED_ROWS = 50_000  # of some classes of persons: chains are built for them, 
 MIN_SAMPLED_CLASSES = 12
 MIN_SHARE = 0.001  # of a table's rows on a rung that is not the last: smaller ones make labels harder to read
 
+SQL = Queries("mixed_levels")
+CLASS = "anon_class"  # what is shown of the row above, and then of the row itself
+LEFT = Relation("anon_rows_left", "row")  # the rows of a table that no rung has shown yet
+LABELS = Relation("anon_labels_found", "class")  # the labels that a rung shows
+
 Chains = Mapping[str, Sequence[Levels]]
 """By table the levels of its rungs; that of persons has one rung."""
+
+
+class RungRows(KeyedRows):
+    """Rows of a table that stand on rungs."""
+
+    def __init__(self, encoded: EncodedLinked, name: str) -> None:
+        super().__init__(encoded, name)
+        lattice = self.bound.path.lattice
+        self.bottom, self.top = (
+            tuple(levels[position] for position in self.positions) for levels in (lattice.bottom, lattice.top)
+        )
+        self._sql = SQL.given(keys=self.keys, rows=self.relation, left=LEFT, labels=LABELS, k=encoded.policy.k)
+
+    def rung(self, place: int) -> Relation:
+        return Relation(f"anon_rung_{self.bound.rows.place}_{place}", "row")
+
+    def all_left(self, above: Sequence[Relation], every: int) -> Step:
+        """Make :data:`LEFT` of all rows below those that some rungs show, or of one in ``every`` class of them."""
+        if self.bound.rows.parent is None:
+            query = self._sql.query("all_persons")
+        else:
+            rungs = (select([column(ROW), column(CLASS)], each.table) for each in above)
+            query = self._sql.query("rows_below", above=union_all(rungs), every=every)
+        return Step(LEFT, query, "rows that no rung shows yet", is_again=True)
+
+    def labels(self, levels: Levels, first: int = 0) -> exp.Select:
+        """Select the labels of a rung that enough persons of their class have, numbered after the first ones."""
+        return self._sql.query("labels_found", masks=self._masks(levels), first=first)
+
+    def label_counts(self, levels: Levels) -> exp.Select:
+        """Select one row: the ``labels`` of :data:`LABELS`, their ``rows``, and what these have ``lost``."""
+        labels = select([column(ROW_COUNT), *map(column, self.keys)], LABELS.table)
+        return SQL.query("label_counts", labels=subquery(self.with_loss(labels, levels), "anon_labels"))
+
+    def row_counts(self, nodes: Sequence[Levels]) -> exp.Select:
+        """Select one row: for each node in order the rows that a rung with its levels would show."""
+        count = f.coalesce(f.sum(column(ROW_COUNT)), 0)
+        queries = (select([count.copy()], subquery(self.labels(levels), "anon_labels")) for levels in nodes)
+        return exp.Select(expressions=[aliased(exp.paren(each), f"rows_{place}") for place, each in enumerate(queries)])
+
+    def taken(self, levels: Levels, rung: Relation | None) -> Iterator[Step]:
+        """Take the rows with :data:`LABELS` from those that are left, and put them on a rung if it is kept."""
+        sql = self._sql.given(masks=self._masks(levels))
+        if rung is not None:
+            yield Step(rung, sql.query("rows_found"), "rows of a rung", is_again=True)
+        yield Step(LEFT, sql.query("rows_left"), "rows that no rung shows yet", is_again=True)
+
+    def labelled(self, place: int, levels: Levels) -> exp.Select:
+        """Select the rows that a rung shows, with their labels."""
+        recoding = AtNode(self.encoding, self.path_levels(levels))
+        query = select([column(ROW, "anon_found")], called(self.rung(place).table, "anon_found"))
+        for position in self.positions:
+            query = recoding.join_label_to_cells(query, "anon_found", position)
+        named = zip(map(self.encoding.label, self.positions), self.bound.own, strict=True)
+        labels = (aliased(text(column(label)), name) for label, name in named)
+        return select([column(ROW), *labels], subquery(query, "anon_labelled"))
+
+    def _masks(self, levels: Levels) -> list[exp.Expr]:
+        masks = self.masks(levels)
+        return [number(masks.get(key, 0)) for key in self.keys]
 
 
 class MixedLevels:
@@ -112,7 +196,7 @@ class MixedLevels:
         for place, step in itertools.product(range(len(persons)), (-1, 1)):
             levels = (*persons[:place], persons[place] + step, *persons[place + 1 :])
             is_inside = table.bottom[place] <= levels[place] <= table.top[place]
-            if is_inside and (self._excess(best) or self._known_loss(self._root, levels) < best.loss):
+            if is_inside and (self._excess(best) or self._encoded.known_loss(self._root, levels) < best.loss):
                 yield levels
 
     def _with_chains(self, persons: Levels) -> LinkedChoice:
@@ -121,7 +205,7 @@ class MixedLevels:
 
     def _estimated(self, chains: Chains) -> LinkedChoice:
         """Estimate what is shown; chains that are not given are built."""
-        [persons] = self._persons.counts([self._node(self._root, chains[self._root][0])], with_losses=False)
+        persons = self._person_counts(chains[self._root][0], with_losses=False)
         every = max(map(self._encoded.rows, self._tables)) // SAMPLED_ROWS
         return self._on_rungs(chains, every=max(min(every, persons.class_count // MIN_SAMPLED_CLASSES), 1))
 
@@ -146,7 +230,7 @@ class MixedLevels:
             self._engine.run(table.all_left(above, every if parent == self._root else 1))
             keeps_rows = keeps or bool(policy.children(name))
             built[name], counts[name] = self._climb(table, chains.get(name), keeps=keeps_rows, is_sample=every > 1)
-        [persons] = self._persons.counts([self._node(self._root, chains[self._root][0])], with_losses=True)
+        persons = self._person_counts(chains[self._root][0], with_losses=True)
         counts[self._root] = table_counts(self._encoded, self._root, persons)
         levels = tuple(level for rungs in built.values() for level in rungs[0])
         found = NodeCounts(levels, persons.class_count, persons.kept_class_count, counts)
@@ -189,19 +273,14 @@ class MixedLevels:
                 if level < table.top[place]
             ]
             rows = self._engine.fetch(table.row_counts(higher), "rows of rungs")[0].values()
-            known = self._known_loss(table.name, levels)
-            prices = (
-                ((self._known_loss(table.name, each) - known) / max(int(count), 0.5), each)
-                for each, count in zip(higher, rows, strict=True)
+            known = self._encoded.known_loss(table.name, levels)
+            losses = (self._encoded.known_loss(table.name, each) - known for each in higher)
+            _, levels = min(
+                (loss / max(int(count), 0.5), each) for loss, count, each in zip(losses, rows, higher, strict=True)
             )
-            _, levels = min(prices)
             yield levels
 
-    def _known_loss(self, name: str, own: Levels) -> float:
-        return self._encoded.known_loss(name, self._node(name, own))
-
-    def _node(self, name: str, own: Levels) -> Levels:
-        """Return a node with these levels of a table's own quasi-identifiers."""
-        lattice, levels = self._encoded.context.lattice, dict(zip(self._tables[name].bound.own, own, strict=True))
-        places = zip(lattice.quasi_identifiers, lattice.bottom, strict=True)
-        return tuple(levels.get(each, least) for each, least in places)
+    def _person_counts(self, persons: Levels, *, with_losses: bool) -> NodeSummary:
+        bottom = self._encoded.context.lattice.bottom
+        [found] = self._persons.counts([(*persons, *bottom[len(persons) :])], with_losses=with_losses)
+        return found

@@ -77,7 +77,6 @@ class SearchedNodes:
         self._encoded = encoded
         self._counter = counter
         self._problem = problem
-        self._allowed = {name: encoded.allowed(name) for name in encoded.tables}
 
     def answer(self, inquiry: Inquiry) -> Sequence[NodeSummary]:
         has_loss = inquiry.asks != "counts"
@@ -100,8 +99,7 @@ class SearchedNodes:
         The limits of tables are its own: a node beyond one is rejected, and if it certainly is, with all nodes below.
         """
         tables = counts.tables
-        is_beyond = any(tables[name].left_out > most for name, most in self._allowed.items())
-        is_certain = any(tables[name].certain > most for name, most in self._allowed.items())
+        is_certain = any(each.certain > self._encoded.allowed(name) for name, each in tables.items())
         certain = self._units({name: each.certain for name, each in tables.items()})
         return NodeSummary(
             levels=counts.levels,
@@ -110,7 +108,7 @@ class SearchedNodes:
             suppressed_rows=self._units({name: each.left_out for name, each in tables.items()}),
             # Not all units: from these numbers the search expects what other nodes leave out.
             certain_suppressed_rows=max(certain, self._problem.context.allowed_rows + 1) if is_certain else certain,
-            rejected=is_beyond,
+            rejected=not is_within_limits(self._encoded, counts),
             combined_loss=loss_of(self._encoded, counts) if has_loss else None,
         )
 

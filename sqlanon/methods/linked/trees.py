@@ -21,18 +21,23 @@ from sqlanon.methods.linked.keyed_rows import LOSS
 from sqlanon.methods.linked.node_counts import NodeCounts, TableCounts, choose_linked_node
 from sqlanon.methods.linked.shown_rows import labelled_rows, shown
 from sqlanon.methods.linked.tree_rows import ROWS, SIGNATURE, SQL, TreeRows, TreesAt
-from sqlanon.methods.linked.tree_shares import TreeShares
+from sqlanon.model.criteria import Bound
 from sqlanon.model.lattice import Levels
 from sqlanon.nodes.choice import Observer
+from sqlanon.queries.grouping import passing
+from sqlanon.queries.kit.macros import exact_text
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
     aliased,
+    all_columns,
+    all_of,
     called,
     column,
     equal_in,
     f,
     filtered,
+    left_join,
     select,
     subquery,
     union_all,
@@ -43,6 +48,48 @@ from sqlanon.search import SearchOutcome
 PERSONS, IS_KEPT = "anon_persons", "anon_is_kept"
 MAX_PARTS = 6
 """Tables of persons that a search keeps: each has a row per person (tests.benchmarks.linked)."""
+
+
+class TreeShares:
+    """Judges classes of persons by their size, and by the share of persons who have a sensitive value in some row.
+
+    Values cannot be counted: a person may have several, so that a class with two diagnoses can be one in which all
+    persons have one of them. NULL is a value; a person without rows has none.
+    """
+
+    def __init__(self, engine: Compute, encoded: EncodedLinked) -> None:
+        self._k = encoded.policy.k
+        self.bounds: dict[str, list[Bound]] = {}  # by sensitive column
+        for bound in (bound for model in encoded.policy.privacy if hasattr(model, "bounds") for bound in model.bounds):
+            if bound.measure.column is not None:
+                self.bounds.setdefault(bound.measure.column, []).append(bound)
+        self._values = {name: Relation(f"anon_held_{place}", "rows") for place, name in enumerate(self.bounds)}
+        for name, relation in self._values.items():
+            home = next(table for table in encoded.bound.tables.values() if name in table.rows.columns)
+            rows = home.rows.rows([name], numbers=[PERSON])
+            roles = SQL.given(rows=rows, value=exact_text(column(name)), person_count=encoded.rows(encoded.policy.root))
+            engine.run(
+                Step(relation, roles.query("values_of_persons"), f'persons who have values of "{name}"', is_again=True)
+            )
+
+    def judged(self, classes: exp.Select, persons: exp.Table, keys: Mapping[str, exp.Expr]) -> exp.Select:
+        """Add to classes of persons by keys whether they are kept: ``anon_is_kept``."""
+        query = select([all_columns("anon_classes")], subquery(classes, "anon_classes"))
+        kept: list[exp.Expr] = [column(PERSONS, "anon_classes") >= self._k]
+        for name, bounds in self.bounds.items():
+            alias = self._values[name].name
+            measures = subquery(self._measures(classes, persons, keys, self._values[name]), alias)
+            query = left_join(query, measures, equal_in(keys, "anon_classes", alias))
+            kept += [f.coalesce(passing(bound, column(bound.measure.name, alias)), True) for bound in bounds]
+        return query.select(aliased(all_of(kept), IS_KEPT), copy=False)
+
+    def _measures(
+        self, classes: exp.Select, persons: exp.Table, keys: Mapping[str, exp.Expr], values: Relation
+    ) -> exp.Select:
+        shown = [aliased(value.copy(), name) for name, value in keys.items()]
+        groups = [value.copy() for value in keys.values()]
+        holders = SQL.query("holders", persons=persons, values=values, columns=shown, groups=groups)
+        return SQL.query("value_measures", holders=holders, classes=classes, keys=[*keys])
 
 
 class TreeCounter:
@@ -56,43 +103,42 @@ class TreeCounter:
         self._parts: dict[tuple[Levels, bool], Relation] = {}
         self._made = 0
         self._shares = TreeShares(engine, encoded)
-        self._known: dict[Levels, NodeCounts] = {}  # without losses
+        self._known: dict[tuple[Levels, bool], NodeCounts] = {}  # with losses or without
 
     def bounds(self, nodes: Sequence[Levels]) -> list[NodeCounts]:
         """Count nodes: what is left out by the columns of persons alone would rule out little."""
-        new = [levels for levels in nodes if levels not in self._known]
-        self._known |= {counts.levels: counts for counts in self._counted(new, with_losses=False)}
-        return [self._known[levels] for levels in nodes]
+        return self.counts(nodes, with_losses=False)
 
     def counts(self, nodes: Sequence[Levels], *, with_losses: bool) -> list[NodeCounts]:
-        return self._counted(nodes, with_losses=True) if with_losses else self.bounds(nodes)
-
-    def _counted(self, nodes: Sequence[Levels], *, with_losses: bool) -> list[NodeCounts]:
-        found: dict[Levels, NodeCounts] = {}
-        for _, alike in itertools.groupby(sorted(set(nodes), key=self._part), key=self._part):
+        new = {levels for levels in nodes if (levels, with_losses) not in self._known}
+        for _, alike in itertools.groupby(sorted(new, key=self._part), key=self._part):
             together = [*alike]
             rows = self._totals(self._persons(together[0], with_losses), together, with_losses)
-            found |= {levels: self._counts_of(levels, row) for levels, row in zip(together, rows, strict=True)}
-        return [found[levels] for levels in nodes]
+            for levels, row in zip(together, rows, strict=True):
+                tables = {name: self._table_counts(name, levels, row) for name in self._encoded.tables}
+                counts = NodeCounts(levels, row["class_count"], row["kept_class_count"], tables)
+                self._known[levels, with_losses] = counts
+        return [self._known[levels, with_losses] for levels in nodes]
 
     def show(self, levels: Levels) -> None:
         """Show the rows of persons whose trees, compared by sorted lists, at least k have."""
         persons, kept = self._exact(levels), Relation("anon_kept_persons", "row")
-        keys = self._keys(levels)
-        classes = subquery(self._classes(persons.table, levels), "anon_classes")
-        shown = [column(PERSON), *(aliased(value, name) for name, value in keys.items())]
-        query = select([column(PERSON, "anon_all")], subquery(select(shown, persons.table), "anon_all"))
+        keys, classes = self._keys(levels), subquery(self._classes(persons.table, levels), "anon_classes")
+        columns = [column(PERSON), *(aliased(value, name) for name, value in keys.items())]
+        query = select([column(PERSON, "anon_all")], subquery(select(columns, persons.table), "anon_all"))
         query = query.join(classes, on=equal_in(keys, "anon_all", "anon_classes"), copy=False)
         query = query.where(column(IS_KEPT, "anon_classes"), copy=False)
         self._engine.run(Step(kept, query, "persons to release", is_again=True))
-        show_persons(self._engine, self._encoded, levels, kept)
+        for name, table in self._encoded.bound.tables.items():
+            query = labelled_rows(self._encoded, name, levels)
+            rows, persons_kept = called(table.rows.relation.table, "anon_numbers"), called(kept.table, "anon_kept")
+            query = query.join(rows, on=column(ROW, "anon_numbers").eq(column(ROW, "anon_rows")), copy=False)
+            query = query.join(persons_kept, on=equal_in([PERSON], "anon_kept", "anon_numbers"), copy=False)
+            self._engine.run(Step(shown(table), query, f'rows of "{name}" to release'))
 
     def is_exact(self, levels: Levels) -> bool:
         """Return whether the counts by signatures are those by sorted lists."""
-        counted, exact = (
-            self._totals(persons, [levels]) for persons in (self._persons(levels, False), self._exact(levels))
-        )
-        return counted == exact
+        return self._totals(self._persons(levels, False), [levels]) == self._totals(self._exact(levels), [levels])
 
     def _exact(self, levels: Levels) -> Relation:
         """Make the table of persons with sorted lists of what their rows show in place of signatures."""
@@ -103,7 +149,7 @@ class TreeCounter:
 
     def _part(self, levels: Levels) -> Levels:
         """Return the levels of tables below persons."""
-        return levels[len(self._encoded.own_levels(self._encoded.policy.root, levels)) :]
+        return levels[len(self._encoded.bound.root.own) :]
 
     def _persons(self, levels: Levels, with_losses: bool) -> Relation:
         """Return the persons with the signatures of their rows, made once for the nodes that share them."""
@@ -118,10 +164,6 @@ class TreeCounter:
         if len(self._parts) > MAX_PARTS:
             self._engine.drop(self._parts.pop(next(iter(self._parts))))
         return relation
-
-    def _counts_of(self, levels: Levels, found: Mapping[str, Any]) -> NodeCounts:
-        tables = {name: self._table_counts(name, levels, found) for name in self._encoded.tables}
-        return NodeCounts(levels, found["class_count"], found["kept_class_count"], tables)
 
     def _table_counts(self, name: str, levels: Levels, found: Mapping[str, Any]) -> TableCounts:
         rows, losses = self._columns(name)
@@ -171,16 +213,6 @@ class TreeCounter:
 
 def _sum_of(value: exp.Expr, condition: exp.Expr, name: str) -> exp.Alias:
     return aliased(f.coalesce(filtered(exp.Sum(this=value), condition.copy()), 0), name)
-
-
-def show_persons(engine: Compute, encoded: EncodedLinked, levels: Levels, kept: Relation) -> None:
-    """Show all rows of some persons at a node."""
-    for name, table in encoded.bound.tables.items():
-        query = labelled_rows(encoded, name, levels)
-        rows, persons = called(table.rows.relation.table, "anon_numbers"), called(kept.table, "anon_kept")
-        query = query.join(rows, on=column(ROW, "anon_numbers").eq(column(ROW, "anon_rows")), copy=False)
-        query = query.join(persons, on=column(PERSON, "anon_kept").eq(column(PERSON, "anon_numbers")), copy=False)
-        engine.run(Step(shown(table), query, f'rows of "{name}" to release'))
 
 
 MAX_SALTS = 2

@@ -35,9 +35,7 @@ JOIN :owned AS anon_owned ON anon_key = anon.text_of(:key);
 -- name: most_rows
 -- how many rows 99 of 100 persons have at most, and how many persons have more
 SELECT
-    count(*) AS person_count,
     coalesce(any_value(anon_usual), 0) AS usual_rows,
-    coalesce(max(anon_rows), 0) AS most_rows,
     count(*) FILTER (WHERE anon_rows > anon_usual) AS persons_above
 FROM (
     SELECT count(*) AS anon_rows, quantile_disc(count(*), 0.99) OVER () AS anon_usual

@@ -87,7 +87,7 @@ def _candidates(tables: Mapping[str, ExaminedTable], declared: set[tuple[str, st
         unique = [each for each in above.evidence.values() if each.values == each.rows > 0 and _can_be_key(each)]
         for row_key, found in itertools.product(unique, below.evidence.values()):
             place = table, found.name, parent, row_key.name
-            exactness = exactness_of(found.name, parent, row_key.name)
+            exactness = _exactness(found.name, parent, row_key.name)
             if place in declared or _may_link(found, row_key, exactness):
                 yield Link(*place, exactness, is_declared=place in declared, keys=above.rows)
 
@@ -106,10 +106,10 @@ def _can_be_key(found: Evidence) -> bool:
     return traits.is_text or is_whole or (traits.has_one_text and not (traits.is_number or traits.is_date))
 
 
-def exactness_of(key: str, parent: str, row_key: str) -> int:
+def _exactness(key: str, parent: str, row_key: str) -> int:
     """Return how far the name of a column says that it has the keys of a table; see :class:`Link`."""
     own, known = _compact(key), _compact(row_key)
-    stems = {_compact(parent.rpartition(".")[2]), singular(parent)}
+    stems = {_compact(parent.rpartition(".")[2]), _singular(parent)}
     names = {known} - {*OWN_KEYS} | {stem + end for stem in stems for end in (*OWN_KEYS, known)}
     names |= {f"id{stem}" for stem in stems}
     if own in names:
@@ -121,7 +121,7 @@ def _compact(name: str) -> str:
     return re.sub(r"\W|_", "", plain(name).lower())
 
 
-def singular(table: str) -> str:
+def _singular(table: str) -> str:
     name = _compact(table.rpartition(".")[2])
     return re.sub("ies$", "y", name) if name.endswith("ies") else re.sub("(?<=[^s])s$", "", name)
 
@@ -163,10 +163,10 @@ def tree_of(tables: Mapping[str, ExaminedTable], links: Sequence[Link]) -> Tree 
     taken = [link for link in links if link.row_key == row_keys[link.parent]]
     if not taken:
         return None
-    reached = {name: _reached(name, taken) for name in row_keys}
+    below = {name: _below(name, taken) for name in row_keys}
     persons = {name: _is_of_persons(name, row_key) for name, row_key in row_keys.items()}
-    root = max(row_keys, key=lambda name: (persons[name], len(reached[name]), tables[name].rows))
-    found = _deepest(reached[root], taken)
+    root = max(row_keys, key=lambda name: (persons[name], len(below[name]), tables[name].rows))
+    found = dict(sorted(below[root].items(), key=lambda item: len(_path(item[0], below[root]))))
     chosen = {(name, link.key) for name, link in found.items()}
     others = [link for link in links if link.parent in {root, *found} and (link.table, link.key) not in chosen]
     named = [link for link in others if (link.exactness or link.is_declared) and link.table != root]
@@ -183,40 +183,32 @@ def _row_keys(links: Sequence[Link]) -> dict[str, str]:
 
 def _is_of_persons(name: str, row_key: str) -> int:
     """Return 2 if the name of a table is that of persons, 1 if only that of its key is, and 0 otherwise."""
-    stem = singular(name)
+    stem = _singular(name)
     of_table, of_key = (word is not None and word.kind == "person" for word in map(word_of, (f"{stem}id", row_key)))
     return 2 if stem in PERSONS or of_table else int(of_key)
 
 
-def _reached(root: str, links: Sequence[Link]) -> dict[str, Link]:
-    """Return the tables below a table, each with the best link to one that is nearest to it."""
+def _below(root: str, links: Sequence[Link]) -> dict[str, Link]:
+    """Return the tables below a table, each with its best link to the deepest parent.
+
+    A diagnosis with keys of its visit and its patient hangs from the visit. Links of one key stay where they are.
+    """
     found: dict[str, Link] = {}
     level = {root}
     while level:
-        below = [link for link in links if link.parent in level and link.table not in {root, *found}]
-        chosen: dict[str, Link] = {}
-        for link in sorted(below, key=attrgetter("is_doubtful", "left_out")):
-            chosen.setdefault(link.table, link)
-        found |= chosen
-        level = {*chosen}
+        moved: set[str] = set()
+        for link in sorted(links, key=attrgetter("is_doubtful", "left_out")):
+            if link.parent not in level or link.table in {*moved, *_path(link.parent, found)}:
+                continue
+            now = found.get(link.table)
+            if now is None or (link.key != now.key and link.is_doubtful <= now.is_doubtful):
+                found[link.table] = link
+                moved.add(link.table)
+        level = moved
     return found
 
 
-def _deepest(found: Mapping[str, Link], links: Sequence[Link]) -> dict[str, Link]:
-    """Let tables hang from the deepest parent: a diagnosis with keys of its visit and its patient, from the visit."""
-    chosen = dict(found)
-    for _ in found:
-        for link in links:
-            now = chosen.get(link.table)
-            if now is None or link.parent not in chosen or link.key == now.key or link.is_doubtful > now.is_doubtful:
-                continue
-            above = path_of(link.parent, chosen)
-            if link.table not in above and len(above) > len(path_of(now.parent, chosen)):
-                chosen[link.table] = link
-    return dict(sorted(chosen.items(), key=lambda item: len(path_of(item[0], chosen))))
-
-
-def path_of(table: str, links: Mapping[str, Link]) -> list[str]:
+def _path(table: str, links: Mapping[str, Link]) -> list[str]:
     """Return the tables from one up to that of persons."""
     path = [table]
     while path[-1] in links:

@@ -29,7 +29,7 @@ from sqlanon.suggestion.evidence import Evidence, MeasuredSets, evidence_of, mea
 from sqlanon.suggestion.policy_edits import LIST_OF_ROLE
 from sqlanon.suggestion.roles import MAX_NAMED_COLUMNS, Decision
 from sqlanon.suggestion.suggested_taxonomies import MAX_NODES, SuggestedTaxonomy, coarsened, lattice_nodes
-from sqlanon.suggestion.suggestion import Draft, Profile, SuggestedColumn, Suggestion
+from sqlanon.suggestion.suggestion import TO_DECIDE, Draft, Profile, SuggestedColumn, Suggestion
 from sqlanon.suggestion.toml_text import toml_value
 
 SAFE_HARBOR: Profile = "hipaa-safe-harbor"
@@ -386,8 +386,7 @@ class ExaminedTable:
             # Without the path, which recipients of the policy need not know.
             f"A policy for {Path(suggestion.source).name}, by sqlanon init {installed_version()}; {profile.reason}.",
             "Roles are guesses by rules. Look at each, first at those with a ?: they are dropped until you decide.",
-            "To decide, move the line of a column to the list of its role; a quasi-identifier needs a taxonomy below "
-            "(sqlanon guide taxonomies).",
+            TO_DECIDE,
             *suggestion.notes,
         ]
         return Draft(

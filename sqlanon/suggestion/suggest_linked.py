@@ -25,7 +25,7 @@ from sqlanon.suggestion.suggest import (
     SuggestionRequest,
 )
 from sqlanon.suggestion.suggested_taxonomies import MAX_NODES, coarsened, lattice_nodes
-from sqlanon.suggestion.suggestion import Draft, Suggestion
+from sqlanon.suggestion.suggestion import TO_DECIDE, Draft, Suggestion
 
 LIMIT_OF_ROWS = 0.1
 Settings = dict[str, tuple[Any, str]]  # values with comments
@@ -187,8 +187,7 @@ def _draft(found: LinkedSuggestion, tables: Sequence[Draft]) -> Draft:
             f"Whoever knows a person and one row below is left with {found.k} persons; m = 2 is for two rows.",
             "How tables hang together, and roles, are guesses by rules. Look at each, first at those with a ?: "
             "columns with one are dropped until you decide.",
-            "To decide, move the line of a column to the list of its role; a quasi-identifier needs a taxonomy "
-            "(sqlanon guide taxonomies).",
+            TO_DECIDE,
             *found.notes,
         ],
         columns={},

@@ -23,6 +23,10 @@ SuggestedMethod: TypeAlias = Literal["full-domain", "local-recoding"]
 Profile: TypeAlias = Literal["research", "public", "hipaa-safe-harbor"]
 
 MAX_SHOWN = 60  # maximum number of columns that are shown in a table
+TO_DECIDE = (
+    "To decide, move the line of a column to the list of its role; a quasi-identifier needs a taxonomy below (sqlanon "
+    "guide taxonomies)."
+)
 
 ROLES: Sequence[Role] = ("quasi-identifier", "sensitive", "identifier", "insensitive")
 

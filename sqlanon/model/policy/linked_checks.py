@@ -41,7 +41,6 @@ SHARES_GROW = (
     "since the share of persons with a value can become larger where rows become alike, so that most nodes would have "
     "to be looked at; take k-anonymity of whole trees in place of known rows"
 )
-DEEPEST_OF_PAIRS = 2  # the table of persons, and those that hang from it
 ROLES = ("quasi_identifiers", "sensitive", "identifiers", "insensitive")
 
 
@@ -137,12 +136,13 @@ def _misfits_of_rows(roles: TableRoles) -> Iterable[str]:
     given = [field for field in ("at_most", "orphans") if getattr(roles, field) not in (None, "refuse")]
     if roles.parent is None and given:
         yield f" has no parent, and takes no {enumerated(given)}: these are of the rows of a person"
-    if roles.above == "first" and not roles.order:
-        yield ': above = "first" needs an order, such as order = ["day"]'
-    if roles.above == "first" and roles.at_most is None:
-        yield ': above = "first" needs at_most, the number of rows that a person keeps'
-    if roles.above == "refuse" and roles.order:
-        yield ': order is for above = "first", which keeps the first rows of a person'
+    takes_first = roles.above == "first"
+    misfits = {
+        'above = "first" needs an order, such as order = ["day"]': takes_first and not roles.order,
+        'above = "first" needs at_most, the number of rows that a person keeps': takes_first and roles.at_most is None,
+        'order is for above = "first", which keeps the first rows of a person': not takes_first and roles.order,
+    }
+    yield from (f": {misfit}" for misfit, is_found in misfits.items() if is_found)
     for column, meant in unknown_names(roles.order, roles.columns):
         yield f': order names "{column}", which has no role there{meant}'
     for column in (column for column, action in roles.unknown.items() if action == "suppress"):
@@ -168,13 +168,3 @@ def _foreign_columns(policy: LinkedPolicy, sensitive: Iterable[str]) -> Iterable
         for name, meant in unknown_names(getattr(model, "columns", ()), sensitive):
             whole = f'; did you mean "{tables[name]}"?' if name in tables else meant
             yield f'{model}: "{name}" is not a sensitive column of a table, as "visits.diagnosis" would be{whole}'
-
-
-def unreleasable(policy: LinkedPolicy) -> Iterable[str]:
-    """Explain why tables that can be measured by a policy are not released by it yet."""
-    deeper = [name for name in policy.tables if len(policy.path(name)) > DEEPEST_OF_PAIRS]
-    if deeper and policy.known_rows is not None and policy.known_rows.m > 1:
-        yield (
-            f"two known rows (m = 2) are not for tables below others yet, such as {listed(deeper)}: take m = 1, or "
-            "k-anonymity of whole trees"
-        )

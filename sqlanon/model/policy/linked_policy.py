@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 from sqlanon.errors import PolicyError
 from sqlanon.model.known_rows import KnownRows
 from sqlanon.model.methods.full_domain import FullDomain
+from sqlanon.model.names import listed
 from sqlanon.model.policy.fields import UTC
 from sqlanon.model.policy.linked_checks import (
     NOT_YET,
@@ -21,7 +22,6 @@ from sqlanon.model.policy.linked_checks import (
     REFUSED_SETTINGS,
     ROLES,
     linked_contradictions,
-    unreleasable,
 )
 from sqlanon.model.policy.policy import (
     GivenPolicy,
@@ -51,6 +51,7 @@ from sqlanon.model.quality import LM
 from sqlanon.model.taxonomy.rules import placed
 
 TAKEN = {"method": ("full-domain", "local-recoding"), "quality": ("lm",)}  # so far
+DEEPEST_OF_PAIRS = 2  # the table of persons, and those that hang from it
 
 LinkedModel = KnownRows | KAnonymity | AlphaKAnonymity | BetaLikeness | DeltaDisclosure
 """Bounds on persons: of known rows, or of whole trees; shares are of persons who have a value in some row."""
@@ -219,18 +220,14 @@ class LinkedPolicy(PolicyValue):
         """
         path, own = {each: self.tables[each] for each in self.path(table)}, {table: self.tables[table]}
         person = qualified(self.root, str(self.tables[self.root].row_key))
-        roles = {role: _all(own, role) for role in ("sensitive", "insensitive")}
-        roles["quasi_identifiers"] = _all(path, "quasi_identifiers")
-        published = {name for names in roles.values() for name in names}
-        weights = dict.fromkeys(roles["quasi_identifiers"], 0.0)
+        fields = self._fields(path) | {role: _all(own, role) for role in ("sensitive", "insensitive")}
+        published = {*fields["quasi_identifiers"], *fields["sensitive"], *fields["insensitive"]}
+        for field in (*COLUMN_FIELDS, "minimum_levels", "maximum_levels"):
+            fields[field] = {name: value for name, value in fields[field].items() if name in published}
+        weights = dict.fromkeys(fields["quasi_identifiers"], 0.0)
         weights |= {name: self.quality.weights.get(name, 1.0) for name in _all(own, "quasi_identifiers")}
-        fields: dict[str, Any] = {field: _by_column(path, field) for field in COLUMN_FIELDS}
-        fields |= {"minimum_levels": self.minimum_levels, "maximum_levels": self.maximum_levels}
-        for field, values in fields.items():
-            fields[field] = {name: value for name, value in values.items() if name in published}
         return Policy(
-            **(fields | roles),
-            identifiers=[person],
+            **{**fields, "identifiers": (person,)},
             individual=None if table == self.root else person,
             privacy=[KAnonymity(self.k)],
             quality=LM(weights=weights if any(weights.values()) else {}),
@@ -243,27 +240,29 @@ class LinkedPolicy(PolicyValue):
     @property
     def all_roles(self) -> Policy:
         """The columns of all tables as those of one, with the names of tables, to check names alone."""
-        fields: dict[str, Any] = {
-            **{role: _all(self.tables, role) for role in ROLES},
-            **{field: _by_column(self.tables, field) for field in COLUMN_FIELDS},
-        }
+        sensitive = {*_all(self.tables, "sensitive")}
+        known = (model for model in self.privacy if not isinstance(model, KnownRows))
         return Policy.model_construct(
-            **fields,
-            privacy=tuple(
-                model
-                for model in self.privacy
-                if not isinstance(model, KnownRows) and {*model.columns} <= {*_all(self.tables, "sensitive")}
-            ),
+            **self._fields(self.tables),
+            privacy=tuple(model for model in known if {*model.columns} <= sensitive),
             quality=self.quality,
             method=FullDomain(),
-            minimum_levels=self.minimum_levels,
-            maximum_levels=self.maximum_levels,
         )
+
+    def _fields(self, tables: Mapping[str, TableRoles]) -> dict[str, Any]:
+        return {
+            **{role: _all(tables, role) for role in ROLES},
+            **{field: _by_column(tables, field) for field in COLUMN_FIELDS},
+            "minimum_levels": self.minimum_levels,
+            "maximum_levels": self.maximum_levels,
+        }
 
     def check_run(self) -> None:
         """Refuse what can be measured, yet not released so far."""
-        if problems := [*unreleasable(self)]:
-            raise PolicyError("the policy cannot run:", problems)
+        deeper = [name for name in self.tables if len(self.path(name)) > DEEPEST_OF_PAIRS]
+        if deeper and self.known_rows is not None and self.known_rows.m > 1:
+            problem = f"two known rows (m = 2) are not for tables below others yet, such as {listed(deeper)}"
+            raise PolicyError("the policy cannot run:", [f"{problem}: take m = 1, or k-anonymity of whole trees"])
 
     def changed(self, changes: Mapping[str, Any]) -> LinkedPolicy:
         """Return the policy with other values of some fields, checked, as in a policy file."""

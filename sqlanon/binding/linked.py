@@ -154,8 +154,15 @@ def _other_types(policy: LinkedPolicy, views: Mapping[str, TableView]) -> Iterat
             continue
         own = types[qualified(name, str(roles.key))]
         above = types[qualified(roles.parent, str(policy.tables[roles.parent].row_key))]
-        if own.traits.is_text != above.traits.is_text:
+        if _spelling(own) != _spelling(above):
             yield f'"{own.name}" is {own.type}, and "{above.name}" is {above.type}: cast one of them in a view'
+
+
+def _spelling(found: SourceColumn) -> str:
+    """Return the types that write a key in the same way: texts, whole numbers of any size, or one type, as 1.0 is not 1."""
+    traits = found.traits
+    is_whole = traits.is_number and not traits.is_fractional
+    return "text" if traits.is_text else "whole" if is_whole else found.type
 
 
 def read_tables(

@@ -21,6 +21,7 @@ from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import names
 from sqlanon.queries.linked import qualified_rows
 from sqlanon.queries.measures import generalized
+from sqlanon.queries.source import fractional_types, spelled_taxonomy
 from sqlanon.verification.found_linked import FoundLinked
 from sqlanon.verification.verify import LabelsCheck, labels_of_top
 
@@ -181,7 +182,8 @@ class ReleasedTables:
             return
         old = [qualified(name, each) for each in dict.fromkeys((row_key, *roles.keys, *roles.identifiers))]
         if node:
-            source = generalized(source, node, self._engine.taxonomy, [*old, *kept])
+            types = fractional_types(self._engine.describe(source), node)
+            source = generalized(source, node, spelled_taxonomy(self._engine.taxonomy, types), [*old, *kept])
         for each in old:
             query = queries.kept_keys(self.named[name].relation, qualified(name, row_key), source, each, [*node, *kept])
             found = self._engine.fetch(query, "keys of the source")[0]

@@ -325,6 +325,37 @@ class TestSession:
             release = session.anonymize({}, dropping, "out")
             assert release.report.tables["stays"].orphans == 3
 
+    @pytest.mark.parametrize("kind", ["DOUBLE", "DECIMAL(9, 2)", "VARCHAR", "BOOLEAN"])
+    def test_keys_that_are_written_in_other_ways_are_refused(self, kind: str) -> None:
+        """A frame with missing keys has 1.0 where the persons have 1: nobody's rows would be orphans."""
+        with sa.connect() as session:
+            small(session.connection)
+            session.connection.execute(f"ALTER TABLE stays ALTER person TYPE {kind}")
+            with pytest.raises(sa.PolicyError, match=r"stays\.person.*people\.id.*BIGINT: cast one of them"):
+                session.anonymize({}, policy(), "out")
+            session.connection.execute(
+                "CREATE VIEW whole AS SELECT CAST(range % 40 AS UTINYINT) AS person, ward "
+                "FROM range(90), (FROM stays LIMIT 1) AS one"
+            )
+            assert session.anonymize({"stays": "whole"}, policy(), "out").report.tables["stays"].orphans == 0
+
+    def test_labels_of_fractional_numbers_are_verified_beside_their_source(self) -> None:
+        """Years with missing ones are 1980.0 in a frame, and 1980 in a declared range."""
+        with sa.connect() as session:
+            small(session.connection)
+            session.connection.execute("ALTER TABLE people ADD COLUMN born DOUBLE")
+            session.connection.execute("UPDATE people SET born = 1980 + id % 3 WHERE id > 3")
+            tables = policy().tables
+            roles = {
+                "quasi_identifiers": ("sex", "born"),
+                "taxonomies": {"sex": "flat", "born": sa.Taxonomy.intervals([10], minimum=1980, maximum=1999)},
+            }
+            changed = policy(tables={**tables, "people": sa.TableRoles(row_key="id", **roles)})
+            for at_least in (0, 1):
+                changed = changed.model_copy(update={"minimum_levels": {"people.born": at_least}})
+                session.anonymize({}, changed, "released", replace=True)
+                assert session.verify("released", changed, source={}).met
+
     def test_hostile_names_are_names(self, tmp_path: Path) -> None:
         person, event, key, label = "it's; DROP", 'a "b" = c', "sum(1)", "key"
         roles = {

@@ -225,12 +225,13 @@ def linked_taxonomies(
 ) -> Iterator[None]:
     """Make the taxonomies of all tables available within the block, by the names of columns with their tables.
 
-    Observed values are read from the sources, whose columns have these names. ``attributes`` restricts the columns.
+    Observed values are read from the sources, whose columns have these names. A table that a release lacks has no source.
+    ``attributes`` restricts the columns.
     """
     known = stored_taxonomies.attributes(engine)
     stored = engine.taxonomy
     with apart(engine, ()):
-        for name in policy.ordered:
+        for name in (each for each in policy.ordered if each in sources):
             carried = policy.tables[name].qualified("taxonomies", name)
             wanted = {each: carried[each] for each in carried if attributes is None or each in attributes}
             load_made(engine, sources[name], made_by_policy(wanted))

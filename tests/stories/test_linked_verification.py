@@ -182,6 +182,11 @@ def test_keys_of_the_source_are_found(engine: Engine, record: Record) -> None:
     assert verified(engine, record, sources, **reversed_keys).met
 
 
+@pytest.mark.parametrize("table", POLICY.tables)
+def test_a_table_that_is_not_there_is_named_without_sources(engine: Engine, record: Record, table: str) -> None:
+    assert verified(engine, record, None, **{table: ""}).shortfalls == (f'it lacks the table "{table}"',)
+
+
 def test_another_policy_is_noted(engine: Engine, record: Record, sources: Mapping[str, ResolvedSource]) -> None:
     found = verified(engine, record.model_copy(update={"policy_sha256": "0"}), sources)
     assert found.met and len(found.notes) == 1

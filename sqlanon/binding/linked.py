@@ -159,7 +159,7 @@ def _other_types(policy: LinkedPolicy, views: Mapping[str, TableView]) -> Iterat
 
 
 def _spelling(found: SourceColumn) -> str:
-    """Return the types that write a key in the same way: texts, whole numbers of any size, or one type, as 1.0 is not 1."""
+    """Return the types that write keys alike: texts, whole numbers of any size, or one type, as 1.0 is not 1."""
     traits = found.traits
     is_whole = traits.is_number and not traits.is_fractional
     return "text" if traits.is_text else "whole" if is_whole else found.type
@@ -225,8 +225,8 @@ def linked_taxonomies(
 ) -> Iterator[None]:
     """Make the taxonomies of all tables available within the block, by the names of columns with their tables.
 
-    Observed values are read from the sources, whose columns have these names. A table that a release lacks has no source.
-    ``attributes`` restricts the columns.
+    Observed values are read from the sources, whose columns have these names; a table that a release lacks has no
+    source. ``attributes`` restricts the columns.
     """
     known = stored_taxonomies.attributes(engine)
     stored = engine.taxonomy

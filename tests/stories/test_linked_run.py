@@ -326,6 +326,41 @@ class TestSession:
             release = session.anonymize({}, dropping, "out")
             assert release.report.tables["stays"].orphans == 3
 
+    @pytest.mark.parametrize("model", [sa.KnownRows, lambda k: sa.KnownRows(k, m=2), sa.KAnonymity, "local-recoding"])
+    def test_rows_of_nobody_and_of_persons_who_are_left_out_go(self, model: Any) -> None:
+        """Of 41 persons 20 look alike, 20 others do, and one is alone, whose rows are like theirs; 20 have a row w5."""
+        with sa.connect() as session:
+            session.connection.execute(
+                "CREATE TABLE people AS SELECT i AS id, CASE WHEN i = 40 THEN 'x' ELSE 's' || i % 2 END AS sex "
+                "FROM range(41) AS rows (i)"
+            )
+            session.connection.execute(
+                "CREATE TABLE stays AS SELECT i % 40 AS person, 'w' || i % 2 AS ward FROM range(80) AS rows (i) "
+                "UNION ALL VALUES (40, 'w0'), (40, 'w1') UNION ALL SELECT 99, 'w9' FROM range(50) "
+                "UNION ALL SELECT 2 * i, 'w5' FROM range(20) AS rows (i)"
+            )
+            tables = policy().tables
+            dropping = {
+                **tables,
+                "stays": tables["stays"].model_copy(update={"orphans": "drop", "suppression_limit": 0.9}),
+            }
+            method = {"method": model} if model == "local-recoding" else {"maximum_levels": {"stays.ward": 0}}
+            for k in (20,) if model is sa.KAnonymity else (20, 21):
+                privacy = [(sa.KnownRows if isinstance(model, str) else model)(k)]
+                own = policy(tables=dropping, privacy=privacy, suppression_limit=0.1, **method)
+                rows = session.anonymize({}, own, f"k_{k}").report.tables
+                assert (rows["people"].suppressed, rows["stays"].suppressed) == ((1, 2) if k == 20 else (0, 0))
+                assert rows["stays"].orphans == 50
+                assert rows["stays"].released + rows["stays"].hidden == (100 if k == 20 else 102)
+                assert rows["stays"].hidden >= (0 if k == 20 else 20)
+                fewest = session.measure({name: f"k_{k}.{name}" for name in tables}, own)
+                assert fewest.known[1].k >= k
+            wards = session.connection.sql(
+                "SELECT ward, count(*) FROM k_20.stays GROUP BY ward ORDER BY ward"
+            ).fetchall()
+            assert wards == [("w0", 40), ("w1", 40), ("w5", 20)]
+            assert session.connection.sql("SELECT count(*) FROM k_20.people WHERE sex = 'x'").fetchall() == [(0,)]
+
     def test_nothing_is_left_of_keys_and_of_the_order_of_rows(self) -> None:
         """New keys have no order of the source, and another one in each release; rows are sorted by their values."""
         tables = policy().tables

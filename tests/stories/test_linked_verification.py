@@ -10,6 +10,7 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.model.known_rows import KnownRows
 from sqlanon.model.policy.linked_policy import LinkedPolicy, TableRoles
+from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.record import LinkedRowsRecord, LinkedTableRecord, Record
 from sqlanon.model.release.linked import LinkedVerification
 from sqlanon.model.taxonomy.rules import Groups, Intervals
@@ -180,6 +181,23 @@ def test_keys_of_the_source_are_found(engine: Engine, record: Record) -> None:
         "visits": RELEASED["visits"].replace("range % 50 * 7", "59 - range % 50"),
     }
     assert verified(engine, record, sources, **reversed_keys).met
+
+
+def test_a_tree_of_one_person_falls_short_of_whole_trees(engine: Engine) -> None:
+    policy = POLICY.changed({"privacy": (KAnonymity(2),)})
+    changed, _ = CHANGES["one known row"]
+    for tables, shortfalls in (
+        (RELEASED, []),
+        (
+            {**RELEASED, **changed},
+            [
+                "who knows all rows of a person is left with at least 1 person, not 2; fewer than 2 are left for 1 "
+                "person"
+            ],
+        ),
+    ):
+        found = FoundLinked({name: engine.resolve(query) for name, query in tables.items()})
+        assert [*verify_linked(engine, found, policy).shortfalls] == shortfalls
 
 
 @pytest.mark.parametrize("table", POLICY.tables)

@@ -411,7 +411,7 @@ class TestSession:
             session.connection.execute("ALTER TABLE people ADD COLUMN born DOUBLE")
             session.connection.execute("UPDATE people SET born = 1980 + id % 3 WHERE id > 3")
             tables = policy().tables
-            roles = {
+            roles: dict[str, Any] = {
                 "quasi_identifiers": ("sex", "born"),
                 "taxonomies": {"sex": "flat", "born": sa.Taxonomy.intervals([10], minimum=1980, maximum=1999)},
             }

@@ -22,6 +22,7 @@ from sqlanon.queries.kit.nodes import names
 from sqlanon.queries.linked import qualified_rows
 from sqlanon.queries.measures import generalized
 from sqlanon.queries.source import fractional_types, spelled_taxonomy
+from sqlanon.queries.source_rows import without_unknown
 from sqlanon.verification.found_linked import FoundLinked
 from sqlanon.verification.verify import LabelsCheck, labels_of_top
 
@@ -183,7 +184,9 @@ class ReleasedTables:
         old = [qualified(name, each) for each in dict.fromkeys((row_key, *roles.keys, *roles.identifiers))]
         if node:
             types = fractional_types(self._engine.describe(source), node)
-            source = generalized(source, node, spelled_taxonomy(self._engine.taxonomy, types), [*old, *kept])
+            taxonomy = spelled_taxonomy(self._engine.taxonomy, types)
+            # Rows with values that the run labels at the top are not compared: the taxonomy does not have them.
+            source = generalized(without_unknown(source, [*node], taxonomy), node, taxonomy, [*old, *kept])
         for each in old:
             query = queries.kept_keys(self.named[name].relation, qualified(name, row_key), source, each, [*node, *kept])
             found = self._engine.fetch(query, "keys of the source")[0]

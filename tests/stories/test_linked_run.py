@@ -421,6 +421,20 @@ class TestSession:
                 session.anonymize({}, changed, "released", replace=True)
                 assert session.verify("released", changed, source={}).met
 
+    def test_unknown_values_at_the_top_are_verified_beside_their_source(self) -> None:
+        tables = policy().tables
+        people = sa.TableRoles(
+            row_key="id",
+            quasi_identifiers=("sex",),
+            taxonomies={"sex": sa.Taxonomy.groups({"f": ["f"]})},
+            unknown={"sex": "top"},
+        )
+        with sa.connect() as session:
+            small(session.connection)
+            own = policy(tables={**tables, "people": people})
+            session.anonymize({}, own, "released")
+            assert session.verify("released", own, source={}).met
+
     def test_hostile_names_are_names(self, tmp_path: Path) -> None:
         person, event, key, label = "it's; DROP", 'a "b" = c', "sum(1)", "key"
         roles = {

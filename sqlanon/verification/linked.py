@@ -9,7 +9,7 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.model.known_rows import KnownRows
 from sqlanon.model.names import counted
-from sqlanon.model.policy.linked_policy import LinkedModel, LinkedPolicy
+from sqlanon.model.policy.linked_policy import LinkedPolicy
 from sqlanon.model.privacy import AlphaKAnonymity, KAnonymity
 from sqlanon.model.release import ModelResult
 from sqlanon.model.release.linked import (
@@ -121,37 +121,38 @@ def _unprotected(found: LinkedMeasurement, policy: LinkedPolicy) -> Iterator[str
                 yield from _left_with(known_in_words(number), patterns, policy.k)
 
 
-def models_of_linked(measurement: LinkedMeasurement, policy: LinkedPolicy) -> tuple[ModelResult, ...]:
-    """Return the attained value of each bound of a policy's models."""
-    return tuple(result for model in policy.privacy for result in _results(measurement, model))
-
-
-def _results(found: LinkedMeasurement, model: LinkedModel) -> Iterator[ModelResult]:
-    name = str(model)
-    if isinstance(model, KnownRows):
-        persons = min((each.k for number, each in found.known.items() if number <= model.m), default=None)
-        yield _result(name, "known_rows", None, ">=", model.k, persons)
-        return
-    if isinstance(model, KAnonymity | AlphaKAnonymity):
-        yield _result(name, "trees", None, ">=", model.k, None if found.trees is None else found.trees.k)
-    if isinstance(model, AlphaKAnonymity):
-        yield _result(name, "largest_share", model.column, "<=", float(model.alpha), found.shares.get(model.column))
-
-
-# More than six parameters: the fields of a result.
-def _result(
-    model: str, measure: str, column: str | None, comparison: str, required: float, attained: float | None
-) -> ModelResult:
-    is_met = None if attained is None else attained >= required if comparison == ">=" else attained <= required
-    return ModelResult(
-        model=model,
-        measure=measure,
-        column=column,
-        comparison=comparison,
-        required=required,
-        attained=attained,
-        met=is_met,
+def models_of_linked(found: LinkedMeasurement, policy: LinkedPolicy) -> tuple[ModelResult, ...]:
+    """Return the persons that each model leaves at least; without a verdict on shares, which are not measured."""
+    return tuple(
+        ModelResult(
+            model=str(model),
+            measure="known_rows" if isinstance(model, KnownRows) else "trees",
+            column=None,
+            comparison=">=",
+            required=model.k,
+            attained=persons,
+            met=None if persons is None or isinstance(model, AlphaKAnonymity) else persons >= model.k,
+        )
+        for model, persons in persons_left(found, policy)
     )
+
+
+def persons_left(
+    found: LinkedMeasurement, policy: LinkedPolicy
+) -> Iterator[tuple[KnownRows | KAnonymity | AlphaKAnonymity, int | None]]:
+    """Yield the models that ask for persons, each with how many its attackers are left with at least."""
+    for model in policy.privacy:
+        if isinstance(model, KnownRows):
+            yield model, min((each.k for number, each in found.known.items() if number <= model.m), default=None)
+        elif isinstance(model, KAnonymity | AlphaKAnonymity):
+            yield model, None if found.trees is None else found.trees.k
+
+
+def other_rows(found: LinkedMeasurement, released: Mapping[str, int]) -> Iterator[str]:
+    """Compare the numbers of rows with those of the release, by table."""
+    for name, rows in released.items():
+        if found.rows[name] != rows:
+            yield f'"{name}" has {found.rows[name]:,} rows where {rows:,} were released'
 
 
 def _left_with(known: str, persons: KnownPatterns | PersonClasses, k: int) -> Iterator[str]:

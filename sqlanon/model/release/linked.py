@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator
 
 from pydantic import Field
 
-from sqlanon.model.release.measurement import Result
-from sqlanon.report.document import Part, Table, Text, count, facts, notes, percent, strong
+from sqlanon.model.release.measurement import Result, Verdict
+from sqlanon.report.document import Part, Table, Text, count, facts, percent, strong
 
 
 class PersonClasses(Result):
@@ -74,8 +74,6 @@ class LinkedMeasurement(Result):
             all are if rows of a table lack keys of their own.
         trees: classes of persons by all of their rows; None if rows lack keys.
         counts: classes of persons by the numbers of their rows in each table; None if rows lack keys.
-        shares: by column, such as ``"visits.diagnosis"``, the largest share of a class of trees with one value, for the
-            models that bound it.
     """
 
     k: int
@@ -85,27 +83,33 @@ class LinkedMeasurement(Result):
     known: dict[int, KnownPatterns] = Field(default_factory=dict)
     trees: PersonClasses | None = None
     counts: PersonClasses | None = None
-    shares: dict[str, float] = Field(default_factory=dict)
 
     @property
     def heading(self) -> str:
         return "Measures of linked tables"
 
     def parts(self) -> Iterator[Part]:
-        yield facts((f"rows of {name}", count(rows)) for name, rows in self.rows.items())
-        yield self.knowledge()
+        yield from self.tables
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The rows of each table, and what they show of persons."""
+        return facts((f"rows of {name}", count(rows)) for name, rows in self.rows.items()), self.knowledge()
 
     def knowledge(self, promised: Collection[str] | None = None) -> Table:
         """Show how many persons each kind of knowledge leaves, and what of it a release promises, if it is one."""
-        known: list[tuple[str, KnownPatterns | PersonClasses]] = [
-            (known_in_words(number), found) for number, found in self.known.items()
-        ]
-        known += [(words, found) for words, found in ((ALL_ROWS, self.trees), (ROW_COUNTS, self.counts)) if found]
+        known: dict[str, KnownPatterns | PersonClasses | None] = {
+            **{known_in_words(number): found for number, found in self.known.items()},
+            ALL_ROWS: self.trees,
+            ROW_COUNTS: self.counts,
+        }
         rows = []
-        for words, found in known:
-            shares = (self._of_persons(found.persons_below), self._of_persons(found.unique_persons))
+        for words, found in known.items():
+            if found is None:
+                continue
             is_promised = promised is not None and words in promised
-            row: list[str | Text] = [strong(words) if is_promised else words, count(found.k), *shares]
+            row: list[str | Text] = [strong(words) if is_promised else words, count(found.k)]
+            row += [self._of_persons(found.persons_below), self._of_persons(found.unique_persons)]
             if promised is not None:
                 row.append(Text("promised", "good") if is_promised else "not promised")
             rows.append(row)
@@ -125,37 +129,7 @@ def known_in_words(number: int) -> str:
     return ("the person alone", "the person and one row", "the person and two rows")[number]
 
 
-class LinkedVerification(Result):
-    """The measurement of a release of several tables, and its shortfalls against its policy.
+class LinkedVerification(Verdict):
+    """The measurement of a release of several tables, and its shortfalls against its policy."""
 
-    Attributes:
-        source: the release in words.
-        measurement: the measurement of what was written; None if tables are missing.
-        shortfalls: a sentence per requirement that is not met; empty if all are.
-        notes: comparisons with the provenance or the policy that were impossible.
-        not_covered: limits of the verification.
-        record_sha256: the hash of the record of the release; None without a record.
-    """
-
-    source: str
     measurement: LinkedMeasurement | None
-    shortfalls: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-    not_covered: tuple[str, ...] = ()
-    record_sha256: str | None = None
-
-    @property
-    def heading(self) -> str:
-        return f"Verification of {self.source}"
-
-    def parts(self) -> Iterator[Part]:
-        if self.measurement is not None:
-            yield from self.measurement.parts()
-        yield from notes("Falls short", self.shortfalls)
-        yield from notes("Notes", self.notes)
-        yield from notes("Not covered", self.not_covered)
-
-    @property
-    def met(self) -> bool:
-        """Whether the release meets its policy."""
-        return not self.shortfalls

@@ -39,12 +39,10 @@ class LinkedReleaseReport(PartialResult):
 
     def parts(self) -> Iterator[Part]:
         terms = {} if self.terms is None else self.terms.model_dump(mode="json", exclude_none=True)
-        verification = self.verification
-        met = "yes" if verification.met else "no"
+        met = "yes" if self.verification.met else "no"
         yield facts([("date of this report", self.date), ("as it was released, and as promised", met), *terms.items()])
         promised = (*notes("", self.promise.claims), *notes("As long as", self.promise.conditions))
         yield Section("What is promised", promised)
         yield from self.report.parts()
         yield Section("What is not promised", notes("", self.promise.not_covered))
-        compared = (*notes("Falls short", verification.shortfalls), *notes("Notes", verification.notes))
-        yield Section("Verification", (*compared, *notes("Not covered", verification.not_covered)))
+        yield Section("Verification", (*self.verification.sentences(),))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from pydantic import Field, PrivateAttr
+from pydantic import Field
 
 from sqlanon.model.release.linked import ALL_ROWS, ROW_COUNTS, LinkedMeasurement, known_in_words
 from sqlanon.model.release.measurement import ModelResult, PartialResult, Result, models_table
@@ -42,11 +41,6 @@ class LinkedRowCounts(Result):
     suppressed: int = 0
     hidden: int = 0
     released: int
-
-    @property
-    def shown(self) -> tuple[int, int, int, int]:
-        """The counts that a table of them shows."""
-        return self.source, self.released, self.suppressed, self.hidden
 
 
 class HiddenLabel(Result):
@@ -150,12 +144,8 @@ class LinkedReport(PartialResult):
 
     def _tables(self) -> Iterator[Part]:
         rows = [
-            (
-                name,
-                *map(count, (rows.source, rows.orphans, rows.cut, rows.suppressed, rows.hidden, rows.released)),
-                short_percent(self.limits[name]),
-            )
-            for name, rows in self.tables.items()
+            (name, *(count(number) for _, number in counts), short_percent(self.limits[name]))
+            for name, counts in self.tables.items()
         ]
         yield Table(TABLE_HEADINGS, rows, numbers=range(1, len(TABLE_HEADINGS)))
         if self.persons_without_rows is not None:
@@ -230,7 +220,6 @@ class LinkedRelease(PartialResult):
     node: dict[str, int]
     guarantee: Guarantee
     report: LinkedReport
-    _rows: Callable[..., Any] | None = PrivateAttr(default=None)
 
     @property
     def heading(self) -> str:
@@ -239,14 +228,3 @@ class LinkedRelease(PartialResult):
     def parts(self) -> Iterator[Part]:
         yield from self.report.parts()
         yield from self.guarantee.parts()
-
-
-def levels_by_table(node: Mapping[str, int], tables: Mapping[str, object]) -> dict[str, dict[str, int]]:
-    """Return the levels of a node by table, with the names of its columns."""
-    found: dict[str, dict[str, int]] = {}
-    for name in tables:
-        prefix = f"{name}."
-        found[name] = {
-            column.removeprefix(prefix): level for column, level in node.items() if column.startswith(prefix)
-        }
-    return found

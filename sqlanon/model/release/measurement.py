@@ -181,12 +181,12 @@ class Measurement(Result):
         return self.row_count > 0 and all(result.met is not False for result in self.models)
 
 
-class Verification(Result):
-    """The measurement of a release, and its shortfalls against its policy.
+class Verdict(Result):
+    """The verdict on a release of one table, or of several: its measurement, and its shortfalls against its policy.
 
     Attributes:
         source: the release in words.
-        measurement: the measurement.
+        measurement: the measurement; of several tables None if some are missing.
         shortfalls: a sentence per requirement that is not met; empty if all are.
         notes: comparisons with the provenance or the policy that were impossible.
         not_covered: limits of the verification.
@@ -195,7 +195,7 @@ class Verification(Result):
     """
 
     source: str
-    measurement: Measurement
+    measurement: Any
     shortfalls: tuple[str, ...]
     notes: tuple[str, ...] = ()
     not_covered: tuple[str, ...] = ()
@@ -206,17 +206,37 @@ class Verification(Result):
         return f"Verification of {self.source}"
 
     def parts(self) -> Iterator[Part]:
-        yield from self.measurement.tables
+        if self.measurement is not None:
+            yield from self.measurement.tables
+        yield from self.sentences()
+
+    def sentences(self) -> Iterator[Part]:
+        """Show all but the measurement."""
         yield from notes("Falls short", self.shortfalls)
-        yield from notes("Notes", (*self.measurement.notes, *self.notes))
+        yield from notes("Notes", self.all_notes)
         yield from notes("Not covered", self.not_covered)
         if self.record_sha256 is not None:
             yield paragraph(f"Record: sha256 {self.record_sha256}")
 
     @property
+    def all_notes(self) -> tuple[str, ...]:
+        """The notes, and those of the measurement."""
+        return self.notes
+
+    @property
     def met(self) -> bool:
         """Whether the release meets its policy."""
         return not self.shortfalls
+
+
+class Verification(Verdict):
+    """The measurement of a release, and its shortfalls against its policy."""
+
+    measurement: Measurement
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        return (*self.measurement.notes, *self.notes)
 
 
 class RowCounts(Result):

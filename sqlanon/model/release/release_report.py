@@ -377,7 +377,7 @@ def checks(report: ReleaseReport) -> Iterator[Section]:
     parts: list[Part] = [Code("\n".join(report.check))]
     if found.record_sha256 is not None:
         parts.append(paragraph(f"Record: sha256 {found.record_sha256}"))
-    parts += notes("Notes", (*found.measurement.notes, *found.notes))
+    parts += notes("Notes", found.all_notes)
     parts += notes("What the check does not see", found.not_covered)
     if report.policy:
         parts.append(Code(report.policy, "Policy"))

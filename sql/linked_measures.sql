@@ -4,14 +4,13 @@
 -- :row_key id
 -- :key person
 -- :labels [sex]
--- :sensitive [sex]
 -- :tables 2
 -- :number 1
 -- :k 5
 -- :linked (anon_row BIGINT, anon_person BIGINT)
 -- :dated (anon_person BIGINT, day DATE)
 -- :persons (id BIGINT, class BIGINT, anon_row BIGINT)
--- :rows (id BIGINT, key VARCHAR, above BIGINT, person BIGINT, class BIGINT, path BIGINT[], label BIGINT, sensitive STRUCT(v VARCHAR))
+-- :rows (id BIGINT, key VARCHAR, above BIGINT, person BIGINT, class BIGINT, path BIGINT[], label BIGINT)
 
 -- name: persons
 -- persons with numbers for their labels
@@ -19,7 +18,6 @@ WITH anon_rows AS (
     SELECT
         row_number() OVER () * :tables AS id,
         anon.text_of(anon_source.:row_key) COLLATE "binary" AS key,
-        row(anon_source.:sensitive) AS sensitive,
         row(anon_source.:labels) AS anon_label
     FROM :source AS anon_source
 )
@@ -30,8 +28,7 @@ SELECT
     id AS person,
     anon_number * :tables AS class,
     [id] AS path,
-    anon_number * :tables AS label,
-    sensitive
+    anon_number * :tables AS label
 FROM anon_helpers.numbered_rows('anon_rows');
 
 -- name: rows_below
@@ -45,7 +42,6 @@ WITH anon_rows AS (
         anon_above.person,
         anon_above.class,
         anon_above.path AS anon_path,
-        row(anon_source.:sensitive) AS sensitive,
         row(anon_above.label, anon_source.:labels) AS anon_label
     FROM :source AS anon_source
     INNER JOIN :rows AS anon_above ON anon.text_of(anon_source.:key) COLLATE "binary" = anon_above.key
@@ -57,8 +53,7 @@ SELECT
     person,
     class,
     list_append(anon_path, id) AS path,
-    anon_number * :tables + :number AS label,
-    sensitive
+    anon_number * :tables + :number AS label
 FROM anon_helpers.numbered_rows('anon_rows');
 
 -- name: facts

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from typing import Protocol
 
 from sqlglot import exp
 
@@ -23,41 +23,30 @@ from sqlanon.model.record import CompanionRecord, ContentRecord, LinkedRecord, R
 from sqlanon.publish.files import why_no_file
 from sqlanon.publish.folders import STAGED_SUFFIX, FolderTarget
 from sqlanon.publish.provenance import new_record
-from sqlanon.publish.targets import PlacedTarget, TableTarget, content_of_table
+from sqlanon.publish.targets import PlacedTarget, TableTarget
 from sqlanon.queries.kit.nodes import drop_table, identifier
 
 WHERE = "a release of several tables goes to a folder, whose name ends in a slash, or to a schema of the warehouse"
 
 
-class LinkedTarget(ABC):
-    """A target of several tables. All of them appear at the end of its block, or none.
-
-    Attributes:
-        name: as the user gave it.
-        notes: on what was written, for the report.
-    """
-
-    notes: tuple[str, ...] = ()
-
-    def __init__(self, name: str, tables: Sequence[str]) -> None:
-        self.name = name
-        self.tables = tuple(tables)
+class LinkedTarget(Protocol):
+    """A target of several tables. All of them appear at the end of its block, or none."""
 
     @property
-    @abstractmethod
+    def name(self) -> str:
+        """The name that the user gave."""
+
+    @property
     def places(self) -> dict[str, str]:
         """The name of the file, or of the table with its schema, by table."""
 
-    @abstractmethod
-    def write(self, table: str, query: exp.Query) -> ResolvedSource:
-        """Write the rows of a table in the order of a query, and return them as a source to verify."""
-
     @property
-    @abstractmethod
     def holder(self) -> PlacedTarget:
         """The target that holds the record: the folder, or the table of persons."""
 
-    @abstractmethod
+    def write_table(self, table: str, query: exp.Query) -> ResolvedSource:
+        """Write the rows of a table in the order of a query, and return them as a source to verify."""
+
     def add_record(self, record: Record) -> ContentRecord | LinkedRecord:
         """Add the record of the release, whose ``linked`` part lists the tables, once all of them are written.
 
@@ -109,18 +98,33 @@ def linked_target(
     if place.kind == "table":
         yield LinkedSchema(engine, place.name, tables, read, replace)
         return
-    _refuse_names([*_impossible_files(tables)])
-    files = TablesFolder(engine, place, read, replace)
-    with files.opened():
-        yield LinkedFolder(files, tables)
+    _refuse([*_impossible_files(tables)])
+    folder = LinkedFolder(engine, place, tables, read, replace)
+    with folder.opened():
+        yield folder
 
 
-class TablesFolder(FolderTarget):
+class LinkedFolder(FolderTarget):
     """A folder with a Parquet file per table, named by it."""
 
-    def __init__(self, engine: Engine, into: Destination, read: Mapping[str, ResolvedSource], replace: Replace) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        into: Destination,
+        tables: Sequence[str],
+        read: Mapping[str, ResolvedSource],
+        replace: Replace,
+    ) -> None:
         super().__init__(engine, into, read, replace)
-        self.types: dict[str, dict[str, str]] = {}  # by table
+        self.types: dict[str, dict[str, str]] = {table: {} for table in tables}
+
+    @property
+    def places(self) -> dict[str, str]:
+        return {table: str(Path(self.name, file_of(table))) for table in self.types}
+
+    @property
+    def holder(self) -> PlacedTarget:
+        return self
 
     def write_table(self, table: str, query: exp.Query) -> ResolvedSource:
         path = self.path / f"{table}{STAGED_SUFFIX}"
@@ -138,26 +142,6 @@ class TablesFolder(FolderTarget):
         return self.record.sealed(self.record.linked.written(self.types, contents, listing(sizes))).text
 
 
-class LinkedFolder(LinkedTarget):
-    def __init__(self, files: TablesFolder, tables: Sequence[str]) -> None:
-        super().__init__(files.name, tables)
-        self.files = files
-
-    @property
-    def places(self) -> dict[str, str]:
-        return {table: str(Path(self.name, file_of(table))) for table in self.tables}
-
-    def write(self, table: str, query: exp.Query) -> ResolvedSource:
-        return self.files.write_table(table, query)
-
-    @property
-    def holder(self) -> PlacedTarget:
-        return self.files
-
-    def add_record(self, record: Record) -> ContentRecord | LinkedRecord:
-        return self.files.add_record(record)
-
-
 def file_of(table: str) -> str:
     return f"{table}{FILE_SUFFIX}"
 
@@ -171,12 +155,8 @@ class TableOfSchema(TableTarget):
     def table(self) -> exp.Table:
         return self.engine.refuse_target(self._place, self.read, replace=bool(self.replace))
 
-    def comment(self, record: Record) -> None:
-        self._refuse_changed_sources()
-        self.engine.comment_table(self.table, record.text)
 
-
-class LinkedSchema(LinkedTarget):
+class LinkedSchema:
     """Tables of a schema, which is made if it is not there; other tables of it stay.
 
     The table of persons has the record as its comment, each other one the record of a companion.
@@ -185,20 +165,22 @@ class LinkedSchema(LinkedTarget):
     def __init__(
         self, engine: Engine, name: str, tables: Sequence[str], read: Mapping[str, ResolvedSource], replace: Replace
     ) -> None:
-        super().__init__(name, tables)
+        self.name = name
+        self.tables = tuple(tables)
         self.engine = engine
         self.replace = replace
         self.schema = engine.place_schema(name)
-        _refuse_names([*_equal_names(tables, folded)])
+        _refuse([*_equal_names(tables, folded)])
         self.targets = {table: TableOfSchema(engine, self._place(table), read, replace) for table in tables}
         self.is_begun = False
-        self._refuse_taken()
+        _refuse([*self._taken()])
+        list(self._left_over())  # refuses tables of other releases
 
     @property
     def places(self) -> dict[str, str]:
         return {table: target.name for table, target in self.targets.items()}
 
-    def write(self, table: str, query: exp.Query) -> ResolvedSource:
+    def write_table(self, table: str, query: exp.Query) -> ResolvedSource:
         if not self.is_begun:
             self.engine.make_schema(self.schema)
             for found in self._left_over():
@@ -212,17 +194,14 @@ class LinkedSchema(LinkedTarget):
 
     def add_record(self, record: Record) -> ContentRecord | LinkedRecord:
         assert record.linked is not None
-        contents, types = {}, {}
-        for table, target in self.targets.items():
-            contents[table] = content_of_table(self.engine, target.table)
-            types[table] = {found.name: found.type for found in self.engine.describe(target.table)}
-        root, *others = self.tables
+        root, contents, types = self.tables[0], {}, {}
         policy = {name: getattr(record, name) for name in ("policy", "policy_sha256", "policy_files")}
-        for table in others:
-            beside = new_record(**policy, companion=CompanionRecord(name=table, release=root))
-            self.targets[table].comment(beside.sealed(contents[table]))
+        for table, target in self.targets.items():
+            companion = new_record(**policy, companion=CompanionRecord(name=table, release=root))
+            contents[table] = target.add_record(record if table == root else companion)
+            types[table] = {found.name: found.type for found in self.engine.describe(target.table)}
         written = record.linked.written(types, contents)
-        self.targets[root].comment(record.sealed(written))
+        self.engine.comment_table(self.targets[root].table, record.sealed(written).text)
         return written
 
     def _place(self, table: str) -> exp.Table:
@@ -230,18 +209,12 @@ class LinkedSchema(LinkedTarget):
         place.set("this", identifier(table))
         return place
 
-    def _refuse_taken(self) -> None:
-        problems: list[EngineError] = []
+    def _taken(self) -> Iterator[str]:
         for target in self.targets.values():
             try:
                 target.refuse_others()
             except EngineError as error:
-                problems.append(error)
-        if len(problems) > 1:
-            raise TargetError("; ".join(dict.fromkeys(map(str, problems))), step="target")
-        if problems:
-            raise problems[0]
-        list(self._left_over())  # refuses tables of other releases
+                yield str(error)
 
     def _left_over(self) -> Iterator[Stored]:
         """Yield the other tables of the release that is replaced, whose keys would join with new rows."""
@@ -270,9 +243,9 @@ def root_of(found: Stored) -> str | None:
     return folded(found.table.name if record.companion is None else record.companion.release)
 
 
-def _refuse_names(problems: Sequence[str]) -> None:
+def _refuse(problems: Sequence[str]) -> None:
     if problems:
-        raise TargetError("; ".join(problems), step="target")
+        raise TargetError("; ".join(dict.fromkeys(problems)), step="target")
 
 
 def _impossible_files(tables: Sequence[str]) -> Iterator[str]:

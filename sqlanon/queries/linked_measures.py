@@ -23,7 +23,6 @@ class LinkedTable:
     key: str | None
     row_key: str | None
     labels: tuple[str, ...]
-    sensitive: tuple[str, ...] = ()  # values whose shares are measured
 
 
 @dataclass(frozen=True)
@@ -44,13 +43,9 @@ class JoinedTables:
 
     def _joined(self, place: int, table: LinkedTable) -> Step:
         key = exp.null() if table.row_key is None else column(table.row_key)
-        given = SQL.given(
-            source=table.relation,
-            row_key=key,
-            labels=_fields(table.labels),
-            sensitive=_fields(table.sensitive),
-            tables=len(self.tables),
-        )
+        # A struct without fields does not exist.
+        labels = [column(name) for name in table.labels] or [exp.true()]
+        given = SQL.given(source=table.relation, row_key=key, labels=labels, tables=len(self.tables))
         if table.parent is None:
             return given.step(self.rows(place), "persons")
         below = given.given(rows=self.rows(table.parent), key=str(table.key), number=place)
@@ -77,14 +72,12 @@ class JoinedTables:
         """Return the steps that add to each row the labels of all rows below it, from the leaves up."""
         steps = []
         for place in reversed(range(len(self.tables))):
-            children = self._children(place)
-            for done, child in enumerate(children):
-                parent = self.rows(place) if done == 0 else self._trees(place, done - 1)
-                grown, label = self._grown(child), "label" if done == 0 else "tree"
-                below = names([self._label(child)])
-                given = (parent.table, string("id"), names([label]), grown.table, string("above"), below)
-                call = table_call("trees", *given)
-                steps.append(Step(self._trees(place, done), call, "trees of rows"))
+            parent, label = self.rows(place), "label"
+            for done, child in enumerate(self._children(place)):
+                below = (self._grown(child).table, string("above"), names([self._label(child)]))
+                call = table_call("trees", parent.table, string("id"), names([label]), *below)
+                parent, label = self._trees(place, done), "tree"
+                steps.append(Step(parent, call, "trees of rows"))
         return steps
 
     def trees(self, k: int) -> exp.Query:
@@ -102,11 +95,6 @@ class JoinedTables:
         return "tree" if self._children(place) else "label"
 
 
-def _fields(columns: Sequence[str]) -> list[exp.Expr]:
-    """Return the columns of a struct; one without fields does not exist."""
-    return [column(name) for name in columns] or [exp.true()]
-
-
 def kept_keys(table: exp.Expr, row_key: str, source: exp.Expr, old: str, shown: Sequence[str]) -> exp.Query:
     """Select one row: rows whose new key is an ``old`` value of the source (matched), those of them that look like its
     row (alike), and the share of all pairs that look alike (chance)."""
@@ -121,5 +109,4 @@ def keys(table: exp.Expr, row_key: str) -> exp.Query:
 
 def broken_keys(parent: exp.Expr, row_key: str, child: exp.Expr, key: str) -> exp.Query:
     """Call ``anon.broken_keys``."""
-    given = (parent.copy(), string(row_key), child.copy(), string(key))
-    return table_call("broken_keys", *given)
+    return table_call("broken_keys", parent.copy(), string(row_key), child.copy(), string(key))

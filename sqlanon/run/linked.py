@@ -104,7 +104,7 @@ class _Run:
             drop_cells(engine, encoded)
             rows = {name: self._row_counts(encoded, name) for name in encoded.tables}
             with engine.transaction():
-                written = {name: self.target.write(name, written_rows(encoded, name)) for name in encoded.tables}
+                written = {name: self.target.write_table(name, written_rows(encoded, name)) for name in encoded.tables}
                 stages.finish()
                 with stages.stage("verify"):
                     measured = self._verified(rows, written)

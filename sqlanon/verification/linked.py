@@ -187,7 +187,7 @@ def verify_linked(
     if release.is_whole:
         measurement = measure_linked(engine, found.tables, policy)
         shortfalls += [*shortfalls_of_linked(measurement, policy), *release.other_keys()]
-        shortfalls += release.other_counts(measurement)
+        shortfalls += [*other_rows(measurement, release.recorded_rows), *release.other_levels()]
     read = {name: view.source for name, view in views.items()} if views is not None else None
     with linked_taxonomies(engine, read or release.named, policy, release.attributes(has_source=read is not None)):
         foreign, unknown = release.other_labels()

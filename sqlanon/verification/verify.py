@@ -17,6 +17,7 @@ from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError
 from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
 from sqlanon.model.names import folded
+from sqlanon.model.policy.linked_policy import LinkedPolicy
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy_value import unknown_names
 from sqlanon.model.record import Record
@@ -34,6 +35,10 @@ RELEASED_ROLES = ("quasi_identifiers", "sensitive", "pseudonyms", "insensitive")
 
 OTHER_RECORD = "its record does not have the given hash"
 OTHER_POLICY = "it was made by a policy other than the one it is verified against"
+
+LABELS_NOT_COMPARED = (
+    "the labels of {} are not compared with their taxonomies: those of the release are not loaded here"
+)
 
 NOT_COVERED = (
     "whether the sensitive and insensitive values are true: the privacy models and the provenance are checked, and "
@@ -198,12 +203,16 @@ def misfits(policy: Policy, columns: tuple[str, ...]) -> Iterator[str]:
 def _added_values(engine: Engine, found: FoundRelease, policy: Policy, source: exp.Expr) -> Iterator[str]:
     there = {folded(name) for name in found.columns}
     columns = [name for name in (*policy.sensitive, *policy.insensitive) if folded(name) in there]
-    if not columns:
-        return
-    query = table_call("added_values", found.source.relation.copy(), source.copy(), names(columns))
-    added = engine.fetch(query, "values of the source")[0]["added_rows"]
-    if added:
+    if added := added_rows(engine, found.source.relation, source, columns):
         yield f"{added:,} rows have sensitive and insensitive values that its source lacks, or has less often"
+
+
+def added_rows(engine: Engine, released: exp.Expr, source: exp.Expr, columns: Sequence[str]) -> int:
+    """Count the rows with values of these columns that the source lacks, or has less often."""
+    if not columns:
+        return 0
+    query = table_call("added_values", released.copy(), source.copy(), names([*columns]))
+    return int(engine.fetch(query, "values of the source")[0]["added_rows"])
 
 
 # guarded: tests/unit/test_guarded_verification.py
@@ -225,7 +234,7 @@ def other_counts(record: Record, policy: Policy, measurement: Measurement) -> It
 
 
 # guarded: tests/unit/test_guarded_verification.py
-def other_levels(record: Record, policy: Policy) -> Iterator[str]:
+def other_levels(record: Record, policy: Policy | LinkedPolicy) -> Iterator[str]:
     for name, level in () if record.labels is None else record.labels.used_levels:
         least, most = policy.minimum_levels.get(name, level), policy.maximum_levels.get(name, level)
         if level < least:
@@ -248,9 +257,7 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
     items = labels.items if isinstance(labels, CutRecord) else ()
     compared = {*items, *ordered} if labels is None else {*labels.columns, *items, *ordered}
     unknown = ", ".join(f'"{name}"' for name in names if name not in compared)
-    notes = [
-        f"the labels of {unknown} are not compared with their taxonomies: those of the release are not loaded here"
-    ]
+    notes = [LABELS_NOT_COMPARED.format(unknown)]
     if labels is None or not labels.columns:
         return listed, notes
     roots = labels_of_top(engine, policy, labels) if isinstance(labels, NodeRecord) else {}
@@ -260,11 +267,7 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
     # A private method masks what it leaves out, and does not record the number of masked rows.
     if masked or policy.has_private_method:
         relation = subquery(queries.unmasked_rows(relation, names), "anon_unmasked")
-    shortfalls += [
-        f'column "{row["attribute"]}" has {row["foreign_labels"]:,} labels, in {row["foreign_rows"]:,} rows, that '
-        f"{check.mismatch(row['attribute'])} of the release"
-        for row in check.foreign_in_rows(relation)
-    ]
+    shortfalls += [f"column {each}" for each in check.shortfalls(relation)]
     return shortfalls, notes if unknown else []
 
 
@@ -304,6 +307,14 @@ class LabelsCheck:
         if column in self.labels.intervals:
             return "are none of the intervals"
         return "its taxonomy does not have in the cut"
+
+    def shortfalls(self, relation: exp.Expr) -> list[str]:
+        """Return a sentence on every column with foreign labels, after its name."""
+        return [
+            f'"{row["attribute"]}" has {row["foreign_labels"]:,} labels, in {row["foreign_rows"]:,} rows, that '
+            f"{self.mismatch(row['attribute'])} of the release"
+            for row in self.foreign_in_rows(relation)
+        ]
 
     def foreign_in_rows(self, relation: exp.Expr) -> list[dict[str, Any]]:
         """Do as :meth:`foreign`, but ask the few classes first: they have every label of the rows."""

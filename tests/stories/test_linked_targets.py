@@ -89,7 +89,7 @@ def publish(
 ) -> None:
     with opened(engine, into, tables, replace=replace) as target:
         for name in tables:
-            target.write(name, rows(seed))
+            target.write_table(name, rows(seed))
         target.add_record(record(tables))
 
 
@@ -130,7 +130,7 @@ class TestEveryPlace:
 
     def test_written_rows_are_read_before_they_are_published(self, engine: Engine, place: str) -> None:
         with opened(engine, place) as target:
-            read = [engine.rows(f"FROM {target.write(name, rows(4)).relation.sql('duckdb')}") for name in TABLES]
+            read = [engine.rows(f"FROM {target.write_table(name, rows(4)).relation.sql('duckdb')}") for name in TABLES]
             target.add_record(record())
         assert read == [wards(4), wards(4)]
 
@@ -149,7 +149,7 @@ class TestEveryPlace:
             with pytest.raises(ZeroDivisionError), opened(engine, place, replace=replace) as target:
                 steps = [*TABLES, None]
                 for name in steps[:fails_after]:
-                    target.add_record(record()) if name is None else target.write(name, rows(seed))
+                    target.add_record(record()) if name is None else target.write_table(name, rows(seed))
                 raise ZeroDivisionError
 
         fail(1, replace=False)
@@ -187,7 +187,7 @@ class TestEveryPlace:
         assert isinstance(query, exp.Query)
         with opened(engine, place) as target:
             for name in TABLES:
-                target.write(name, query.copy())
+                target.write_table(name, query.copy())
             target.add_record(record())
         written = find_linked(engine, place).tables["visits"].relation.sql("duckdb")
         in_order = engine.rows(f"SELECT hash(i) > lag(hash(i)) OVER () AS later FROM {written}")
@@ -225,7 +225,7 @@ class TestEveryPlace:
         assert [each.name for each in made.policy_files] == ["wards.csv"]
         with opened(engine, place) as target:
             for name in TABLES:
-                target.write(name, rows(0))
+                target.write_table(name, rows(0))
             target.add_record(made)
         assert changes(engine, place) == []
 
@@ -243,7 +243,7 @@ class TestFolders:
     def test_a_release_is_replaced_by_the_name_of_its_folder(self, folder: Path, engine: Engine) -> None:
         with opened(engine, str(folder), replace=True) as target:
             for name, place in target.places.items():
-                target.write(name, rows(5))
+                target.write_table(name, rows(5))
                 assert place == str(folder / f"{name}.parquet")
             target.add_record(record())
         assert shown(engine, find_linked(engine, str(folder)))["visits"] == wards(5)
@@ -284,8 +284,8 @@ class TestFolders:
         one, other, between = folder / "patients.parquet", folder / "visits.parquet", folder / "between"
         publish(engine, folder, tables=TABLES, replace=True)
         with opened(engine, folder, replace=True) as target:
-            target.write("patients", rows(1))
-            target.write("visits", rows(2))
+            target.write_table("patients", rows(1))
+            target.write_table("visits", rows(2))
             target.add_record(record())
         one.rename(between)
         other.rename(one)
@@ -494,7 +494,7 @@ def killed_at(folder: str, moment: str) -> None:
     swapping = mock.patch.multiple("sqlanon.publish.folders", exchange=swap, is_whole=looked_at)
     with swapping, sa.connect() as session, opened(engine_of(session), Path(folder), replace=True) as target:
         for name in TABLES:
-            target.write(name, rows(1))
+            target.write_table(name, rows(1))
             at(name)
         target.add_record(record())
         at("record")

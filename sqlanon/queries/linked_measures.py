@@ -44,8 +44,8 @@ class JoinedTables:
     def _joined(self, place: int, table: LinkedTable) -> Step:
         key = exp.null() if table.row_key is None else column(table.row_key)
         # A struct without fields does not exist.
-        labels = [column(name) for name in table.labels] or [exp.true()]
-        given = SQL.given(source=table.relation, row_key=key, labels=labels, tables=len(self.tables))
+        labels: list[exp.Expr] = [column(name) for name in table.labels]
+        given = SQL.given(source=table.relation, row_key=key, labels=labels or [exp.true()], tables=len(self.tables))
         if table.parent is None:
             return given.step(self.rows(place), "persons")
         below = given.given(rows=self.rows(table.parent), key=str(table.key), number=place)

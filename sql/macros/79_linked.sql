@@ -109,32 +109,26 @@ INNER JOIN (
 -- The rows of persons, by their labels.
 --
 -- Returns: anon_person (the key), anon_class BIGINT (a number for the labels of the person), anon_label BIGINT (one for those of
--- the rows), anon_rows BIGINT (how many, at least 1), anon_first BIGINT and anon_last BIGINT (the least and the greatest number
--- of these rows). A person without rows has the label NULL and 0 rows. Errors as in anon.trees.
+-- the rows), anon_rows BIGINT (how many, at least 1), anon_first BIGINT and anon_last BIGINT (as anon_helpers.known_patterns takes
+-- them: rows that are alike are counted from the number of their label on). A person without rows has the label NULL and 0 rows.
+-- Errors as in anon.trees.
 -- Example:
 --   WITH people AS (SELECT DISTINCT sex, length(sex) AS size FROM visits WHERE sex IS NOT NULL)
 --   SELECT anon_person, anon_rows FROM anon_helpers.linked_rows('people', 'sex', ['size'], 'visits', 'sex', ['diagnosis'])
 --   ORDER BY ALL;
 CREATE OR REPLACE MACRO anon_helpers.linked_rows(parent, row_key, labels, child, key, child_labels) AS TABLE
 WITH anon_persons AS (FROM anon_helpers.keyed_rows(parent, row_key, labels)),
-anon_referring AS (
-    SELECT *, row_number() OVER () AS anon_place FROM anon_helpers.referring_rows(child, key, child_labels)
-)
+anon_referring AS (FROM anon_helpers.referring_rows(child, key, child_labels))
 SELECT
     anon_parents.anon_key AS anon_person,
     anon_parents.anon_number AS anon_class,
     anon_children.anon_number AS anon_label,
     coalesce(anon_children.anon_rows, 0) AS anon_rows,
-    anon_children.anon_first,
-    anon_children.anon_last
+    anon_children.anon_number AS anon_first,
+    anon_children.anon_number + anon_children.anon_rows - 1 AS anon_last
 FROM anon_helpers.numbered_rows('anon_persons') AS anon_parents
 LEFT JOIN (
-    SELECT
-        anon_key,
-        anon_number,
-        count(*) AS anon_rows,
-        min(anon_place) AS anon_first,
-        max(anon_place) AS anon_last
+    SELECT anon_key, anon_number, count(*) AS anon_rows
     FROM anon_helpers.numbered_rows('anon_referring')
     GROUP BY anon_key, anon_number
 ) AS anon_children ON anon.text_of(anon_parents.anon_key) = anon.text_of(anon_children.anon_key)
@@ -186,30 +180,36 @@ FROM (
 --   FROM anon_helpers.known_patterns('persons', 'facts', 2, 5) ORDER BY known_rows ASC;
 CREATE OR REPLACE MACRO anon_helpers.known_patterns(persons, facts, m, k) AS TABLE
 WITH anon_facts AS (FROM query_table(anon_helpers.as_source(facts))),
+-- One number for a class and a label, and one for two of these, so that pairs are compared at once.
+anon_numbers AS (
+    SELECT anon_class, anon_label, row_number() OVER () AS anon_number
+    FROM (SELECT DISTINCT anon_class, anon_label FROM anon_facts WHERE m >= 2)
+),
+anon_numbered AS MATERIALIZED (
+    SELECT anon_facts.*, anon_numbers.anon_number
+    FROM anon_facts
+    INNER JOIN anon_numbers
+        ON anon_facts.anon_class = anon_numbers.anon_class AND anon_facts.anon_label = anon_numbers.anon_label
+),
 anon_met AS NOT MATERIALIZED (
     SELECT
         anon_one.anon_depth,
         anon_one.anon_person,
-        anon_one.anon_class,
-        anon_one.anon_label,
-        anon_other.anon_label AS anon_other_label
-    FROM anon_facts AS anon_one
-    INNER JOIN anon_facts AS anon_other ON anon_one.anon_above = anon_other.anon_above
+        anon_one.anon_number * (SELECT count(*) FROM anon_numbers) + anon_other.anon_number AS anon_pair
+    FROM anon_numbered AS anon_one
+    INNER JOIN anon_numbered AS anon_other ON anon_one.anon_above = anon_other.anon_above
     WHERE
-        m >= 2
-        AND anon_one.anon_label <= anon_other.anon_label
+        anon_one.anon_number <= anon_other.anon_number
         AND (anon_one.anon_first < anon_other.anon_last OR anon_other.anon_first < anon_one.anon_last)
 ),
 anon_pairs AS MATERIALIZED (
-    SELECT anon_person, anon_class, anon_label, anon_other_label FROM anon_met WHERE anon_depth = 0
+    SELECT anon_person, anon_pair FROM anon_met WHERE anon_depth = 0
     UNION ALL
     -- Several visits of a person may have both diagnoses.
-    SELECT DISTINCT anon_person, anon_class, anon_label, anon_other_label FROM anon_met WHERE anon_depth > 0
+    SELECT DISTINCT anon_person, anon_pair FROM anon_met WHERE anon_depth > 0
 ),
 anon_pair_patterns AS MATERIALIZED (
-    SELECT anon_class, anon_label, anon_other_label, count(*) AS anon_persons
-    FROM anon_pairs
-    GROUP BY anon_class, anon_label, anon_other_label
+    SELECT anon_pair, count(*) AS anon_persons FROM anon_pairs GROUP BY anon_pair
 ),
 anon_items AS (
     SELECT 0 AS known_rows, count(*) AS anon_persons, min(anon_person, greatest(k, 2)) AS anon_some
@@ -237,19 +237,19 @@ anon_patterns AS (
 anon_below AS (
     SELECT
         known_rows,
-        count(DISTINCT anon_person) FILTER (WHERE anon_persons < k) AS persons_below,
-        count(DISTINCT anon_person) FILTER (WHERE anon_persons = 1) AS unique_persons
+        count(*) FILTER (WHERE anon_fewest < k) AS persons_below,
+        count(*) FILTER (WHERE anon_fewest = 1) AS unique_persons
     FROM (
-        SELECT known_rows, unnest(anon_some) AS anon_person, anon_persons FROM anon_items WHERE anon_persons < greatest(k, 2)
-        UNION ALL
-        SELECT 2 AS known_rows, anon_pairs.anon_person, anon_pair_patterns.anon_persons
-        FROM anon_pairs
-        INNER JOIN anon_pair_patterns
-            ON
-                anon_pair_patterns.anon_persons < greatest(k, 2)
-                AND anon_pairs.anon_class = anon_pair_patterns.anon_class
-                AND anon_pairs.anon_label = anon_pair_patterns.anon_label
-                AND anon_pairs.anon_other_label = anon_pair_patterns.anon_other_label
+        SELECT known_rows, anon_person, min(anon_persons) AS anon_fewest
+        FROM (
+            SELECT known_rows, unnest(anon_some) AS anon_person, anon_persons FROM anon_items WHERE anon_persons < greatest(k, 2)
+            UNION ALL
+            SELECT 2 AS known_rows, anon_pairs.anon_person, anon_pair_patterns.anon_persons
+            FROM anon_pairs
+            INNER JOIN anon_pair_patterns ON anon_pairs.anon_pair = anon_pair_patterns.anon_pair
+            WHERE anon_pair_patterns.anon_persons < greatest(k, 2)
+        )
+        GROUP BY known_rows, anon_person
     )
     GROUP BY known_rows
 )

@@ -166,11 +166,6 @@ def test_a_change_is_named(engine: Engine, record: Record, sources: Mapping[str,
     assert [*verified(engine, record, sources, **changed).shortfalls] == shortfalls
 
 
-@pytest.mark.parametrize("table", POLICY.tables)
-def test_a_missing_table_is_named_without_the_sources(engine: Engine, record: Record, table: str) -> None:
-    assert verified(engine, record, None, **{table: ""}).shortfalls == (f'it lacks the table "{table}"',)
-
-
 def test_keys_of_the_source_are_found(engine: Engine, record: Record) -> None:
     """Keys 1 to n are keys of the source by chance; those of rows that look alike are not."""
     kept = {name: query.replace("100 + range", "1 + range") for name, query in SOURCES.items()}

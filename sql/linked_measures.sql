@@ -4,13 +4,14 @@
 -- :row_key id
 -- :key person
 -- :labels [sex]
+-- :sensitive [sex]
 -- :tables 2
 -- :number 1
 -- :k 5
 -- :linked (anon_row BIGINT, anon_person BIGINT)
 -- :dated (anon_person BIGINT, day DATE)
 -- :persons (id BIGINT, class BIGINT, anon_row BIGINT)
--- :rows (id BIGINT, key VARCHAR, above BIGINT, person BIGINT, class BIGINT, path BIGINT[], label BIGINT)
+-- :rows (id BIGINT, key VARCHAR, above BIGINT, person BIGINT, class BIGINT, path BIGINT[], label BIGINT, sensitive STRUCT(v VARCHAR))
 
 -- name: persons
 -- persons with numbers for their labels
@@ -18,6 +19,7 @@ WITH anon_rows AS (
     SELECT
         row_number() OVER () * :tables AS id,
         anon.text_of(anon_source.:row_key) COLLATE "binary" AS key,
+        row(anon_source.:sensitive) AS sensitive,
         row(anon_source.:labels) AS anon_label
     FROM :source AS anon_source
 )
@@ -28,7 +30,8 @@ SELECT
     id AS person,
     anon_number * :tables AS class,
     [id] AS path,
-    anon_number * :tables AS label
+    anon_number * :tables AS label,
+    sensitive
 FROM anon_helpers.numbered_rows('anon_rows');
 
 -- name: rows_below
@@ -42,6 +45,7 @@ WITH anon_rows AS (
         anon_above.person,
         anon_above.class,
         anon_above.path AS anon_path,
+        row(anon_source.:sensitive) AS sensitive,
         row(anon_above.label, anon_source.:labels) AS anon_label
     FROM :source AS anon_source
     INNER JOIN :rows AS anon_above ON anon.text_of(anon_source.:key) COLLATE "binary" = anon_above.key
@@ -53,7 +57,8 @@ SELECT
     person,
     class,
     list_append(anon_path, id) AS path,
-    anon_number * :tables + :number AS label
+    anon_number * :tables + :number AS label,
+    sensitive
 FROM anon_helpers.numbered_rows('anon_rows');
 
 -- name: facts
@@ -173,3 +178,40 @@ FROM (
 SELECT count(*) AS persons
 FROM :linked AS anon_linked
 ANTI JOIN :dated AS anon_dated ON anon_dated.anon_person = anon_linked.anon_person;
+
+-- name: shares
+-- shares of persons of a class who have a value in some row
+-- Classes are of persons with equal trees; shares of all persons are those of :original_persons.
+-- :grown (id BIGINT, class BIGINT, tree BIGINT)
+-- :original_persons (id BIGINT)
+-- :original_rows (person BIGINT, sensitive STRUCT(v VARCHAR))
+-- :value struct_extract(sensitive, 'v')
+WITH anon_classes AS (
+    SELECT
+        id,
+        min(id) OVER (PARTITION BY class, tree) AS anon_class,
+        count(*) OVER (PARTITION BY class, tree) AS anon_persons
+    FROM :grown AS anon_grown
+),
+anon_whole AS (
+    SELECT anon_value, count(*) / (SELECT count(*) FROM :original_persons AS anon_everybody) AS anon_share
+    FROM (SELECT DISTINCT person, anon.text_of(:value) AS anon_value FROM :original_rows AS anon_original) AS anon_held
+    GROUP BY anon_value
+),
+anon_shares AS (
+    SELECT anon_held.anon_value, count(*) / any_value(anon_classes.anon_persons) AS anon_of_class
+    FROM (SELECT DISTINCT person, anon.text_of(:value) AS anon_value FROM :rows AS anon_rows) AS anon_held
+    INNER JOIN anon_classes ON anon_classes.id = anon_held.person
+    GROUP BY anon_classes.anon_class, anon_held.anon_value
+)
+SELECT
+    max(anon_shares.anon_of_class) AS largest_share,
+    max(anon_shares.anon_of_class / anon_whole.anon_share) - 1 AS basic_likeness,
+    CASE
+        WHEN bool_or(anon_shares.anon_of_class / anon_whole.anon_share - 1 > -ln(anon_whole.anon_share))
+            THEN CAST('infinity' AS DOUBLE)
+        ELSE max(anon_shares.anon_of_class / anon_whole.anon_share) - 1
+    END AS enhanced_likeness,
+    log2(max(anon_shares.anon_of_class / anon_whole.anon_share)) AS disclosure
+FROM anon_shares
+LEFT JOIN anon_whole ON anon_whole.anon_value IS NOT DISTINCT FROM anon_shares.anon_value;

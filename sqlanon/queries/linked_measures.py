@@ -23,6 +23,7 @@ class LinkedTable:
     key: str | None
     row_key: str | None
     labels: tuple[str, ...]
+    sensitive: tuple[str, ...]  # the columns whose shares of persons are measured
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,13 @@ class JoinedTables:
     """The tables, parents first, with their rows joined in temporary tables."""
 
     tables: Sequence[LinkedTable]
+    prefix: str = "anon_joined"
 
     def rows(self, place: int) -> Relation:
-        return Relation(f"anon_joined_{place}", "row")
+        return Relation(f"{self.prefix}_{place}", "row")
 
     def _trees(self, place: int, done: int) -> Relation:
-        return Relation(f"anon_trees_{place}_{done}", "row")
+        return Relation(f"{self.prefix}_{place}_trees_{done}", "row")
 
     def join(self) -> list[Step]:
         """Return the steps that make the rows of each table: their numbers, those of the rows above, and labels."""
@@ -43,9 +45,13 @@ class JoinedTables:
 
     def _joined(self, place: int, table: LinkedTable) -> Step:
         key = exp.null() if table.row_key is None else column(table.row_key)
-        # A struct without fields does not exist.
-        labels: list[exp.Expr] = [column(name) for name in table.labels]
-        given = SQL.given(source=table.relation, row_key=key, labels=labels or [exp.true()], tables=len(self.tables))
+        given = SQL.given(
+            source=table.relation,
+            row_key=key,
+            labels=_fields(table.labels),
+            sensitive=_fields(table.sensitive),
+            tables=len(self.tables),
+        )
         if table.parent is None:
             return given.step(self.rows(place), "persons")
         below = given.given(rows=self.rows(table.parent), key=str(table.key), number=place)
@@ -84,6 +90,14 @@ class JoinedTables:
         """Select k, class_count, unique_persons and persons_below by all rows of a person."""
         return SQL.query("classes", alike=self._grown(0), k=k)
 
+    def shares(self, place: int, name: str, original: JoinedTables) -> exp.Query:
+        """Select one row: the greatest share of a class of trees with one value of a sensitive column, and how much
+        greater than among all persons of the ``original`` it is."""
+        field = self.tables[place].sensitive.index(name) + 1
+        value = exp.Anonymous(this="struct_extract", expressions=[column("sensitive"), number(field)])
+        roles = SQL.given(grown=self._grown(0), rows=self.rows(place), value=value)
+        return roles.query("shares", original_persons=original.rows(0), original_rows=original.rows(place))
+
     def _children(self, place: int) -> list[int]:
         return [child for child, table in enumerate(self.tables) if table.parent == place]
 
@@ -93,6 +107,11 @@ class JoinedTables:
 
     def _label(self, place: int) -> str:
         return "tree" if self._children(place) else "label"
+
+
+def _fields(columns: Sequence[str]) -> list[exp.Expr]:
+    """Return the columns of a struct; one without fields does not exist."""
+    return [column(name) for name in columns] or [exp.true()]
 
 
 def kept_keys(table: exp.Expr, row_key: str, source: exp.Expr, old: str, shown: Sequence[str]) -> exp.Query:

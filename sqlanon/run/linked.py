@@ -73,7 +73,7 @@ def anonymize_linked(
             noting(engine, [*sources.values()], holder, is_listed=is_listed) as noted,
             linked_target(engine, into, bound.policy.ordered, sources, replace=replace) as target,
         ):
-            release = _Run(engine, bound, target, noted, stages).release(stopped or never, max_loss)
+            release = _Run(engine, bound, sources, target, noted, stages).release(stopped or never, max_loss)
         stages.finish()
     return release.model_copy(update={"report": noted.reported(release.report)})
 
@@ -82,6 +82,7 @@ def anonymize_linked(
 class _Run:
     engine: Engine
     bound: BoundLinked
+    sources: Mapping[str, ResolvedSource]
     target: LinkedTarget
     noted: Noting
     stages: Stages
@@ -122,7 +123,7 @@ class _Run:
         policy, released = self.bound.policy, {name: counts.released for name, counts in rows.items()}
         promised = 0 if policy.known_rows is None else policy.known_rows.m
         upto = MAX_KNOWN_ROWS if sum(released.values()) <= MAX_PAIRED_ROWS else max(promised, 1)
-        measured = measure_linked(self.engine, written, policy, upto=upto)
+        measured = measure_linked(self.engine, written, policy, upto=upto, sources=self.sources)
         if shortfalls := [*shortfalls_of_linked(measured, policy), *other_rows(measured, released)]:
             raise VerificationError(WITHDRAWN, shortfalls)
         return measured

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from sqlanon.engines.duckdb import Compute
+from sqlanon.model.names import folded
 from sqlanon.queries.kit.named import Queries
 from sqlanon.suggestion.column_words import plain, word_of
 from sqlanon.suggestion.evidence import Evidence
@@ -75,21 +76,22 @@ class Link:
 
 def found_links(engine: Compute, tables: Mapping[str, ExaminedTable], declared: Iterable[Sequence[str]]) -> list[Link]:
     """Look up which columns have keys of other tables: those that are declared, then those whose name says so."""
-    known = {(table, key, parent, row_key) for table, key, parent, row_key in declared}
+    known = {tuple(map(folded, names)) for names in declared}
     candidates = sorted(_candidates(tables, known), key=lambda link: (not link.is_declared, -link.exactness))
     looked_up = (_looked_up(engine, tables, link) for link in itertools.islice(candidates, MAX_LOOKED_UP))
     return [link for link in looked_up if link.holds]
 
 
-def _candidates(tables: Mapping[str, ExaminedTable], declared: set[tuple[str, str, str, str]]) -> Iterator[Link]:
+def _candidates(tables: Mapping[str, ExaminedTable], declared: set[tuple[str, ...]]) -> Iterator[Link]:
     """Pair columns with those of other tables that are never missing, and different in all rows."""
     for (parent, above), (table, below) in itertools.permutations(tables.items(), 2):
         unique = [each for each in above.evidence.values() if each.values == each.rows > 0 and _can_be_key(each)]
         for row_key, found in itertools.product(unique, below.evidence.values()):
             place = table, found.name, parent, row_key.name
             exactness = _exactness(found.name, parent, row_key.name)
-            if place in declared or _may_link(found, row_key, exactness):
-                yield Link(*place, exactness, is_declared=place in declared, keys=above.rows)
+            is_declared = tuple(map(folded, place)) in declared
+            if is_declared or _may_link(found, row_key, exactness):
+                yield Link(*place, exactness, is_declared, keys=above.rows)
 
 
 def _may_link(found: Evidence, key: Evidence, exactness: int) -> bool:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from sqlanon.binding.linked import linked_taxonomies, spelled_like_sources
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
+from sqlanon.model.criteria import CLASS_SIZE, Bound, at_least
 from sqlanon.model.known_rows import KnownRows
 from sqlanon.model.names import counted
-from sqlanon.model.policy.linked_policy import LinkedPolicy
+from sqlanon.model.policy.linked_policy import LinkedModel, LinkedPolicy, qualified
 from sqlanon.model.privacy import AlphaKAnonymity, KAnonymity
 from sqlanon.model.release import ModelResult
 from sqlanon.model.release.linked import (
@@ -22,6 +24,7 @@ from sqlanon.model.release.linked import (
     known_in_words,
 )
 from sqlanon.queries import linked_measures as queries
+from sqlanon.queries.kit.nodes import Step
 from sqlanon.queries.linked_measures import JoinedTables, LinkedTable
 from sqlanon.verification.found_linked import FoundLinked
 from sqlanon.verification.released_tables import ReleasedTables
@@ -35,14 +38,26 @@ from sqlanon.verification.verify import (
 MAX_KNOWN_ROWS = 2
 
 
+OF_CLASS = "largest_share"  # the only share that is not compared with that of all persons
+WITHOUT_SOURCES = (
+    "{} compares shares with those of the source, and was not measured: give the sources (source, --source)"
+)
+
+
 def measure_linked(
-    engine: Engine, tables: Mapping[str, ResolvedSource], policy: LinkedPolicy, *, upto: int = MAX_KNOWN_ROWS
+    engine: Engine,
+    tables: Mapping[str, ResolvedSource],
+    policy: LinkedPolicy,
+    *,
+    upto: int = MAX_KNOWN_ROWS,
+    sources: Mapping[str, ResolvedSource] | None = None,
 ) -> LinkedMeasurement:
     """Measure linked tables as they are, by their keys.
 
     Args:
         tables: all tables of the policy, released or not, with columns of their own names.
         upto: the greatest number of known rows, 0 to 2.
+        sources: the tables whose shares of values bounds compare with; without them these are not measured.
     """
     rows, broken = _rows_and_keys(engine, tables, policy)
     found = LinkedMeasurement(k=policy.k, persons=rows[policy.root], rows=rows, broken=broken)
@@ -50,17 +65,47 @@ def measure_linked(
         return found
     joined = JoinedTables([_table(name, tables, policy) for name in policy.ordered])
     with engine.scratch():
-        for step in joined.join():
-            engine.run(step)
+        _run(engine, joined.join())
         known = {
             row.pop("known_rows"): KnownPatterns(patterns=row.pop("pattern_count"), **row)
             for row in engine.fetch(joined.known(upto, policy.k), "known rows")
         }
         counts = PersonClasses(**engine.fetch(joined.counts(policy.k), "numbers of rows")[0])
-        for step in joined.grow():
-            engine.run(step)
+        _run(engine, joined.grow())
         trees = PersonClasses(**engine.fetch(joined.trees(policy.k), "trees of persons")[0])
-    return found.model_copy(update={"known": dict(sorted(known.items())), "trees": trees, "counts": counts})
+        shares = _shares(engine, joined, policy, sources)
+    measures = {"known": dict(sorted(known.items())), "trees": trees, "counts": counts, "shares": shares}
+    return found.model_copy(update=measures)
+
+
+def _run(engine: Engine, steps: Iterable[Step]) -> None:
+    for step in steps:
+        engine.run(step)
+
+
+def _shares(
+    engine: Engine, joined: JoinedTables, policy: LinkedPolicy, sources: Mapping[str, ResolvedSource] | None
+) -> dict[str, dict[str, float | None]]:
+    """Measure the columns whose shares of persons the policy bounds."""
+    original, found = joined, {}
+    if sources is not None and _bounded(policy):
+        tables = [replace(_table(name, sources, policy), labels=()) for name in policy.ordered]
+        original = JoinedTables(tables, "anon_original")
+        _run(engine, original.join())
+    for place, name in enumerate(policy.ordered):
+        for own in _bounded(policy, name):
+            shares = engine.fetch(joined.shares(place, own, original), "shares of values")[0]
+            if sources is None:
+                shares = {each: value if each == OF_CLASS else None for each, value in shares.items()}
+            found[qualified(name, own)] = shares
+    return found
+
+
+def _bounded(policy: LinkedPolicy, table: str | None = None) -> list[str]:
+    """Return the sensitive columns, of one table, whose shares of persons the policy bounds."""
+    bounded = {name for model in policy.privacy if not isinstance(model, KnownRows) for name in model.columns}
+    tables = policy.ordered if table is None else (table,)
+    return [own for name in tables for own in policy.tables[name].sensitive if qualified(name, own) in bounded]
 
 
 def _table(name: str, tables: Mapping[str, ResolvedSource], policy: LinkedPolicy) -> LinkedTable:
@@ -71,6 +116,7 @@ def _table(name: str, tables: Mapping[str, ResolvedSource], policy: LinkedPolicy
         key=roles.key,
         row_key=policy.row_key(name),
         labels=roles.quasi_identifiers,
+        sensitive=tuple(_bounded(policy, name)),
     )
 
 
@@ -96,7 +142,12 @@ def _rows_and_keys(
 
 def shortfalls_of_linked(measurement: LinkedMeasurement, policy: LinkedPolicy) -> list[str]:
     """Return a sentence for each part of the promise that tables do not keep."""
-    return [*_broken(measurement), *_unprotected(measurement, policy)]
+    shares = (
+        f"{result.model}: attained {result.attained:g}"
+        for result in models_of_linked(measurement, policy)
+        if result.column is not None and result.met is False
+    )
+    return [*_broken(measurement), *_unprotected(measurement, policy), *shares]
 
 
 def _broken(found: LinkedMeasurement) -> Iterator[str]:
@@ -122,18 +173,31 @@ def _unprotected(found: LinkedMeasurement, policy: LinkedPolicy) -> Iterator[str
 
 
 def models_of_linked(found: LinkedMeasurement, policy: LinkedPolicy) -> tuple[ModelResult, ...]:
-    """Return the persons that each model leaves at least; without a verdict on shares, which are not measured."""
-    return tuple(
-        ModelResult(
-            model=str(model),
-            measure="known_rows" if isinstance(model, KnownRows) else "trees",
-            column=None,
-            comparison=">=",
-            required=model.k,
-            attained=persons,
-            met=None if persons is None or isinstance(model, AlphaKAnonymity) else persons >= model.k,
+    """Return what each model asks for, of persons and of shares, and what is attained; no verdict on the unmeasured."""
+    return tuple(result for model in policy.privacy for result in _results(found, policy, model))
+
+
+def _results(found: LinkedMeasurement, policy: LinkedPolicy, model: LinkedModel) -> Iterator[ModelResult]:
+    if isinstance(model, KnownRows):
+        yield from (
+            _result(each, at_least(CLASS_SIZE, each.k), persons) for each, persons in persons_left(found, policy)
         )
-        for model, persons in persons_left(found, policy)
+        return
+    persons = None if found.trees is None else found.trees.k
+    for bound in model.bounds:
+        shares = found.shares.get(bound.measure.column or "", {})
+        yield _result(model, bound, persons if bound.measure == CLASS_SIZE else shares.get(bound.measure.name))
+
+
+def _result(model: LinkedModel, bound: Bound, attained: float | None) -> ModelResult:
+    return ModelResult(
+        model=str(model),
+        measure=bound.measure.name,
+        column=bound.measure.column,
+        comparison=bound.comparison,
+        required=float(bound.required),
+        attained=attained,
+        met=None if attained is None else bound.met_by(attained),
     )
 
 
@@ -185,7 +249,10 @@ def verify_linked(
     if found.record is not None and found.record.policy_sha256 not in (None, as_given):
         notes.append(OTHER_POLICY)
     if release.is_whole:
-        measurement = measure_linked(engine, found.tables, policy)
+        measurement = measure_linked(engine, found.tables, policy, sources=sources)
+        if sources is None:
+            unmeasured = (each.model for each in models_of_linked(measurement, policy) if each.attained is None)
+            notes += map(WITHOUT_SOURCES.format, unmeasured)
         shortfalls += [*shortfalls_of_linked(measurement, policy), *release.other_keys()]
         shortfalls += [*other_rows(measurement, release.recorded_rows), *release.other_levels()]
     read = {name: view.source for name, view in views.items()} if views is not None else None

@@ -186,15 +186,15 @@ class TestLinks:
 
     def test_declared_keys_are_taken(self) -> None:
         sql = """
-            CREATE TABLE units (u INTEGER PRIMARY KEY, sex VARCHAR);
+            CREATE TABLE Units (U INTEGER PRIMARY KEY, sex VARCHAR);
             CREATE TABLE facts (a INTEGER, b INTEGER REFERENCES units (u));
             INSERT INTO units SELECT i, 'f' FROM range(1000) AS t (i);
             INSERT INTO facts SELECT i, CASE WHEN i > 10 THEN i % 20 END FROM range(100) AS t (i)
         """
         found = suggested(sql)
-        assert links(found)["facts"] == ("units", "b", None, False)
+        assert links(found)["facts"] == ("Units", "b", None, False)
         text = found.to_toml()
-        assert "declared as a foreign key; 89 of 100 rows have a key of units" in text
+        assert "declared as a foreign key; 89 of 100 rows have a key of Units" in text
         assert 'orphans = "drop"' in text
 
     def test_the_table_of_persons_is_that_of_its_name(self) -> None:

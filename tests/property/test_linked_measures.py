@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, permutations
+from math import inf, log, log2
 from typing import Any
 
 import pytest
@@ -16,21 +17,22 @@ import sqlanon as sa
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.model.known_rows import KnownRows
 from sqlanon.model.policy.linked_policy import LinkedPolicy, TableRoles
+from sqlanon.model.privacy import AlphaKAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.model.release.linked import LinkedMeasurement
 from sqlanon.queries.kit.nodes import identifier
-from sqlanon.verification.linked import measure_linked, shortfalls_of_linked
+from sqlanon.verification.linked import measure_linked, models_of_linked, shortfalls_of_linked
 from tests.effort import examples
 from tests.engines import engine_of
 
 NAMES = PERSONS, VISITS, DIAGNOSES, BILLS = 'pers"ons', "label", "a.b", "select"
 POLICY = LinkedPolicy(
     tables={
-        PERSONS: TableRoles(row_key="id", quasi_identifiers=["tree", 'a"b']),
-        DIAGNOSES: TableRoles(parent=VISITS, key="above", quasi_identifiers=["path"]),
-        VISITS: TableRoles(parent=PERSONS, key="person", row_key="key", quasi_identifiers=["label"]),
-        BILLS: TableRoles(parent=PERSONS, key="class", quasi_identifiers=[]),
+        PERSONS: TableRoles(row_key="id", quasi_identifiers=("tree", 'a"b')),
+        DIAGNOSES: TableRoles(parent=VISITS, key="above", quasi_identifiers=("path",)),
+        VISITS: TableRoles(parent=PERSONS, key="person", row_key="key", quasi_identifiers=("label",)),
+        BILLS: TableRoles(parent=PERSONS, key="class", quasi_identifiers=()),
     },
-    privacy=[KnownRows(3, m=2)],
+    privacy=(KnownRows(3, m=2),),
 )
 
 
@@ -143,8 +145,8 @@ def measured(session: sa.Session, persons: list[Row], policy: LinkedPolicy = POL
     for name, of_table in zip(NAMES, columns, strict=True):
         table = '"' + name.replace('"', '""') + '"'
         session.connection.execute(f"CREATE OR REPLACE TABLE {table} ({of_table})")
-        for row in rows[name]:
-            session.connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", list(row))
+        for values in rows[name]:
+            session.connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values))})", [*values])
     return measured_again(session, policy)
 
 
@@ -178,10 +180,10 @@ def seven(session: sa.Session, wards: str, ward: str = "ward") -> LinkedMeasurem
     tables = {"seven": persons, "wards": f"SELECT person, {ward} AS ward FROM {wards} AS w (person, ward)"}
     policy = LinkedPolicy(
         tables={
-            "seven": TableRoles(row_key="id", quasi_identifiers=["sex"]),
-            "wards": TableRoles(parent="seven", key="person", quasi_identifiers=["ward"]),
+            "seven": TableRoles(row_key="id", quasi_identifiers=("sex",)),
+            "wards": TableRoles(parent="seven", key="person", quasi_identifiers=("ward",)),
         },
-        privacy=[KnownRows(2, m=2)],
+        privacy=(KnownRows(2, m=2),),
     )
     engine = engine_of(session)
     return measure_linked(engine, {name: engine.resolve(query) for name, query in tables.items()}, policy)
@@ -230,3 +232,61 @@ def test_rows_without_keys_are_not_measured(session: sa.Session) -> None:
         'of the table "select": 2 rows belong to no row of its parent',
         "what somebody knows of persons cannot be counted: rows lack keys of their own",
     ]
+
+
+VALUES = st.lists(st.tuples(st.booleans(), st.lists(st.sampled_from(["x", "y", None]), max_size=2)), max_size=5)
+SHARES = LinkedPolicy(
+    tables={
+        "people": TableRoles(row_key="id", quasi_identifiers=("sex",)),
+        "stays": TableRoles(parent="people", key="id", sensitive=("value",)),
+    },
+    privacy=(
+        AlphaKAnonymity("stays.value", alpha=0.5, k=2),
+        BetaLikeness("stays.value", beta=1, variant="enhanced"),
+        BetaLikeness("stays.value", beta=1),
+        DeltaDisclosure("stays.value", delta=1),
+    ),
+)
+
+
+def relations(session: sa.Session, name: str, persons: list[Any]) -> dict[str, ResolvedSource]:
+    session.connection.execute(f"CREATE OR REPLACE TABLE {name}_people (id INT, sex BOOLEAN)")
+    session.connection.execute(f"CREATE OR REPLACE TABLE {name}_stays (id INT, value TEXT)")
+    for number, (sex, values) in enumerate(persons):
+        session.connection.execute(f"INSERT INTO {name}_people VALUES (?, ?)", [number, sex])
+        for value in values:
+            session.connection.execute(f"INSERT INTO {name}_stays VALUES (?, ?)", [number, value])
+    return {table: engine_of(session).resolve(f"{name}_{table}") for table in SHARES.tables}
+
+
+@settings(max_examples=examples(400), deadline=None)
+@given(VALUES, VALUES)
+def test_shares_are_of_persons_who_have_a_value(session: sa.Session, persons: list[Any], left_out: list[Any]) -> None:
+    everybody = persons + left_out
+    ratios, shares = [0.0], [0.0]
+    is_beyond = False
+    for sex, values in persons:
+        alike = [found for own, found in persons if own == sex and len(found) == len(values)]
+        for value in {*values}:
+            share = sum(value in found for found in alike) / len(alike)
+            whole = sum(value in found for _, found in everybody) / len(everybody)
+            shares.append(share)
+            ratios.append(share / whole)
+            is_beyond = is_beyond or share / whole - 1 > -log(whole) + 1e-12
+    tables, sources = relations(session, "released", persons), relations(session, "original", everybody)
+    found = measure_linked(engine_of(session), tables, SHARES, sources=sources)
+    attained = {(each.model, each.measure): each.attained for each in models_of_linked(found, SHARES)}
+    if max(shares) == 0:
+        assert {*found.shares["stays.value"].values()} == {None}
+        return
+    measured = found.shares["stays.value"]
+    assert measured["largest_share"] == pytest.approx(max(shares))
+    assert measured["basic_likeness"] == pytest.approx(max(ratios) - 1)
+    assert measured["disclosure"] == pytest.approx(log2(max(ratios)))
+    assert (measured["enhanced_likeness"] == inf) == is_beyond
+    assert max(shares) in attained.values()
+    alone = measure_linked(engine_of(session), tables, SHARES).shares["stays.value"]
+    assert [name for name, value in alone.items() if value is not None] == ["largest_share"]
+    short = [sentence for sentence in shortfalls_of_linked(found, SHARES) if "attained" in sentence]
+    bounds = [max(shares) <= 0.5, max(ratios) - 1 <= 1 and not is_beyond, max(ratios) - 1 <= 1, log2(max(ratios)) < 1]
+    assert len(short) == bounds.count(False)

@@ -74,6 +74,9 @@ class LinkedMeasurement(Result):
             all are if rows of a table lack keys of their own.
         trees: classes of persons by all of their rows; None if rows lack keys.
         counts: classes of persons by the numbers of their rows in each table; None if rows lack keys.
+        shares: by column, such as ``"visits.diagnosis"``, and measure, what is attained of bounds on the share of
+            persons of a class of trees who have a value in some row: ``largest_share``, ``basic_likeness``,
+            ``enhanced_likeness`` and ``disclosure``.
     """
 
     k: int
@@ -83,6 +86,7 @@ class LinkedMeasurement(Result):
     known: dict[int, KnownPatterns] = Field(default_factory=dict)
     trees: PersonClasses | None = None
     counts: PersonClasses | None = None
+    shares: dict[str, dict[str, float | None]] = Field(default_factory=dict)
 
     @property
     def heading(self) -> str:

@@ -387,16 +387,16 @@ class TestPolicyFiles:
             {"individual": ("a\nb", "x\ny"), "rest": ("identifier", "")},
             [{"model": "k-anonymity", "k": 5}], {name: flat("a\nhint") for name in names},
         )  # fmt: skip
-        read = file_of(draft, Path("policy.toml")).values
+        read = file_of(draft, {}, Path("policy.toml")).values
         assert read["quasi_identifiers"] == names
         assert [*read["taxonomies"]] == names
         assert read["individual"] == "a\nb"
-        assert 'rest = "identifier"\n' in file_of(draft, Path("policy.toml")).text
+        assert 'rest = "identifier"\n' in file_of(draft, {}, Path("policy.toml")).text
 
     def test_files_have_names_of_their_own(self) -> None:
         texts = of_texts([("a", True), ("b", False), ("c", False)])
         names = ["City", "city ", "čity", "../x", "", "a" * 300]
-        read = file_of(Draft([], {}, {}, [], dict.fromkeys(names, texts)), Path("policy.toml")).values
+        read = file_of(Draft([], {}, {}, [], dict.fromkeys(names, texts)), {}, Path("policy.toml")).values
         files = [*read["taxonomies"].values()]
         assert len({file.lower() for file in files}) == len(names)
         assert all(re.fullmatch(r"policy_[a-z0-9_]{1,45}\.csv", file) for file in files)

@@ -236,6 +236,7 @@ class Verification(Verdict):
 
     @property
     def all_notes(self) -> tuple[str, ...]:
+        """The notes of the measurement, and those of the verification."""
         return (*self.measurement.notes, *self.notes)
 
 

@@ -317,9 +317,11 @@ class TestWhatIsNoSource:
                 read(frame)
 
     def test_other_objects(self, clinic: Session) -> None:
-        for given in (None, 7, [("a", 1)], {"a": [1]}, object(), b"visits", pl.DataFrame):
+        for given in (None, 7, [("a", 1)], object(), b"visits", pl.DataFrame):
             with pytest.raises(sa.PolicyError, match=f"a source is a name.*not a {type(given).__name__}"):
                 clinic.measure(given, POLICY)
+        with pytest.raises(sa.PolicyError, match="a policy of one table takes one"):
+            clinic.measure({"a": [1]}, POLICY)
         odd = pl.DataFrame({"age": [34], "odd": [object()]})
         reader = rows_of(clinic).to_reader()
         reader.read_all()
@@ -429,6 +431,7 @@ CALLS: dict[str, Callable[[Session], object]] = {
     "exploration": lambda session: session.exploration("visits", POLICY),
     "compare_releases": lambda session: session.compare_releases(["expected", "expected"], source="visits"),
     "suggest": lambda session: session.suggest("visits"),
+    "suggest_linked": lambda session: session.suggest_linked(),
     "columns": lambda session: session.columns("visits"),
     "overview": lambda session: session.overview(),
     "profile": lambda session: session.profile("visits"),

@@ -99,7 +99,7 @@ CROSS JOIN anon_steps AS anon_to;
 --   SELECT anon_helpers.gauss_step([[0.5, 0.5, 1.0, 0.0], [0.2, 0.8, 0.0, 1.0]], 2) AS matrix;
 CREATE OR REPLACE MACRO anon_helpers.gauss_step(matrix, undone) AS
 list_transform(
-    [list_transform(list_slice(matrix, 1, undone), lambda anon_row: abs(anon_row[1]))],
+    [list_transform(list_slice(matrix, 1, undone), lambda anon_row: abs(CAST(anon_row[1] AS DOUBLE)))],
     lambda anon_sizes: list_transform(
         [list_extract(matrix, list_position(anon_sizes, list_max(anon_sizes)))],
         lambda anon_pivot: CASE

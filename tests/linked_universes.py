@@ -83,7 +83,7 @@ def binary(values: int = 2) -> Taxonomy:
 
 
 def paired(values: int) -> Taxonomy:
-    """Values of which two each have one label at the top."""
+    """Pairs of values that share a label at the top."""
     names = [str(value) for value in range(values)]
     return [dict(zip(names, names, strict=True)), {name: str(int(name) // 2) for name in names}]
 

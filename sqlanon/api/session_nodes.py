@@ -54,7 +54,7 @@ class Nodes(Part):
               satisfies;
             - loss (that of the policy's quality model), prec, dm_star, entropy (bits), lm, ncp, dm, aecs;
             - best_k: the largest k that the node attains within the suppression limit while the other models of the
-              policy hold, in individuals if the policy names their column; 1 if there is no larger one, NULL if the
+              policy hold, in individuals if the policy names their column; 1 without a larger one, NULL if the
               other models do not hold (Mazzone 2019, section 4.4), or one of them is ``PopulationUniqueness``;
             - blocking_model, blocking_rows: the privacy model with the most rows in classes that violate it, and these
               rows; NULL where the node satisfies the policy;

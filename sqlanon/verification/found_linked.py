@@ -33,7 +33,7 @@ def find_linked(engine: Engine, place: str | Path) -> FoundLinked:
     """Find a release of several tables in a folder or a schema, whatever happened to it since it was written.
 
     Raises:
-        EngineError: there is no such folder or schema, or it holds other things.
+        EngineError: the folder or schema does not exist, or holds something else.
     """
     bring_back(str(place))
     into = linked_destination(place)
@@ -42,7 +42,7 @@ def find_linked(engine: Engine, place: str | Path) -> FoundLinked:
 
 def _in_folder(engine: Engine, folder: Path, name: str) -> FoundLinked:
     if not folder.is_dir():
-        raise EngineError(f"there is no folder {name}", step="source")
+        raise EngineError(f"the folder {name} does not exist", step="source")
     note, sizes = note_of(folder), sizes_in(folder)
     record = readable_record(note)
     if record is not None and record.linked is None:
@@ -86,7 +86,7 @@ def _in_schema(engine: Engine, name: str) -> FoundLinked:
     schema = engine.place_schema(name) if table is None else table.table
     found = {folded(each.table.name): each for each in engine.relations_in(schema)}
     if not found:
-        raise EngineError(f'there is no schema "{name}", or it has no table', step="source")
+        raise EngineError(f'the schema "{name}" does not exist, or has no table', step="source")
     roots = {root for root in map(root_of, found.values() if table is None else [table]) if root is not None}
     if len(roots) > 1:
         raise EngineError(

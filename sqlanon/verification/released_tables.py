@@ -66,7 +66,7 @@ class ReleasedTables:
         """Yield tables and columns that are missing, or that the policy does not release."""
         for name in self.named:
             if name not in self._policy.tables:
-                yield f'it has the table "{name}", which is none of the policy'
+                yield f'it has the table "{name}", which the policy lacks'
         for name in self._policy.tables:
             if name in self.named:
                 yield from self._misfits(name)

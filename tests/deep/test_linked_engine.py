@@ -74,7 +74,7 @@ def nodes(case: LinkedCase) -> list[dict[str, int]]:
 
 
 def attack_each(setting: Setting, case: LinkedCase, found: Written, m: int | None) -> None:
-    """Try all attackers on the records of the database of whom they know."""
+    """Try every attacker on the records of the attacked person's database."""
     schema = schema_of(setting)
     fit = cache(lambda known, record: fits(known, record, schema, whole=m is None))
     records: dict[str, list[Row]] = defaultdict(list)

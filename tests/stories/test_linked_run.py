@@ -261,7 +261,7 @@ class TestSession:
             assert str(tmp_path) not in json.dumps(record)
             assert record["report"]["tables"]["people"]["released"] == 40
 
-    def test_one_source_and_several_are_told_apart(self) -> None:
+    def test_one_source_and_several_are_refused_for_the_other(self) -> None:
         one = sa.Policy(quasi_identifiers=["sex"], identifiers=["id"], privacy=[sa.KAnonymity(2)])
         with sa.connect() as session:
             small(session.connection)

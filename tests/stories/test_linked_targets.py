@@ -153,7 +153,7 @@ class TestEveryPlace:
                 raise ZeroDivisionError
 
         fail(1, replace=False)
-        with pytest.raises(EngineError, match="there is no"):
+        with pytest.raises(EngineError, match="does not exist"):
             find_linked(engine, place)
         publish(engine, place)
         fail(1, replace=True)

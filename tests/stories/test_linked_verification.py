@@ -104,7 +104,7 @@ def test_a_release_meets_its_policy(engine: Engine, record: Record, sources: Map
 PATIENTS, VISITS = "FROM (" + RELEASED["patients"] + ")", "FROM (" + RELEASED["visits"] + ")"
 CHANGES: dict[str, tuple[dict[str, str], list[str]]] = {
     "no visits": ({"visits": ""}, ['it lacks the table "visits"']),
-    "another table": ({"bills": VISITS}, ['it has the table "bills", which is none of the policy']),
+    "another table": ({"bills": VISITS}, ['it has the table "bills", which the policy lacks']),
     "a name": (
         {"patients": f"SELECT *, 'n' AS name {PATIENTS}"},
         ['"patients" has the identifier "name", which the policy does not release'],

@@ -171,8 +171,10 @@ class _Run:
         """Add the record of the release; what is for its custodian is not in it."""
         target, promise = self.target, linked_guarantee(self.bound.policy)
         bounds = [
-            BoundRecord(model=str(model), measure="persons", required=model.k, attained=persons)
-            for model, persons in persons_left(report.measured, self.bound.policy)
+            BoundRecord(
+                model=str(model), measure="persons", required=model.k, attained=persons_left(report.measured, model)
+            )
+            for model in self.bound.policy.models_of_persons
         ]
         record = linked_release_record(
             self.bound.policy,

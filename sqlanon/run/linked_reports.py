@@ -12,6 +12,7 @@ from sqlanon.errors import EngineError
 from sqlanon.model.policy.linked_policy import LinkedPolicy
 from sqlanon.model.release.linked_release_report import LinkedReleaseReport
 from sqlanon.model.release.linked_report import LinkedReport
+from sqlanon.run.recorded import without_files
 from sqlanon.verification.found_linked import FoundLinked
 from sqlanon.verification.linked import verify_linked
 from sqlanon.verification.verify import OTHER_POLICY
@@ -55,9 +56,4 @@ def recorded_policy(found: FoundLinked) -> LinkedPolicy | None:
     if record is None or record.linked is None or record.policy is None:
         return None
     fields = record.policy.as_json
-    for roles in fields["tables"].values():
-        rules = roles.get("taxonomies", {}).items()
-        roles["taxonomies"] = {
-            name: rule for name, rule in rules if not isinstance(rule, str) and rule.get("kind") != "file"
-        }
-    return LinkedPolicy(**fields)
+    return LinkedPolicy(**{**fields, "tables": {name: without_files(each) for name, each in fields["tables"].items()}})

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import permutations, product
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 from sqlglot import exp
@@ -67,11 +68,14 @@ def with_policy(record: Record | None, release: str) -> tuple[Record, Policy]:
     if record is None or record.policy is None or any(other is not None for other in others):
         reason = f"{release} has no provenance of a release: measure it like any other table"
         raise EngineError(reason, step="provenance")
-    # A record does not have the paths of taxonomy files.
-    fields = record.policy.as_json
-    rules = fields.get("taxonomies", {})
-    rules = {name: rule for name, rule in rules.items() if not isinstance(rule, str) and rule.get("kind") != "file"}
-    return record, policy_of({**fields, "taxonomies": rules})
+    return record, policy_of(without_files(record.policy.as_json))
+
+
+def without_files(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the taxonomy files of a recorded policy, or of a table of one, whose paths a record does not have."""
+    rules = fields.get("taxonomies", {}).items()
+    kept = {name: rule for name, rule in rules if not isinstance(rule, str) and rule.get("kind") != "file"}
+    return {**fields, "taxonomies": kept}
 
 
 def _is_of_several(record: Record) -> bool:

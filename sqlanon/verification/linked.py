@@ -8,11 +8,10 @@ from dataclasses import replace
 from sqlanon.binding.linked import linked_taxonomies, spelled_like_sources
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.model.criteria import CLASS_SIZE, Bound, at_least
+from sqlanon.model.criteria import CLASS_SIZE, at_least
 from sqlanon.model.known_rows import KnownRows
 from sqlanon.model.names import counted
 from sqlanon.model.policy.linked_policy import LinkedModel, LinkedPolicy, qualified
-from sqlanon.model.privacy import AlphaKAnonymity, KAnonymity
 from sqlanon.model.release import ModelResult
 from sqlanon.model.release.linked import (
     ALL_ROWS,
@@ -174,42 +173,21 @@ def _unprotected(found: LinkedMeasurement, policy: LinkedPolicy) -> Iterator[str
 
 def models_of_linked(found: LinkedMeasurement, policy: LinkedPolicy) -> tuple[ModelResult, ...]:
     """Return what each model asks for, of persons and of shares, and what is attained; no verdict on the unmeasured."""
-    return tuple(result for model in policy.privacy for result in _results(found, policy, model))
+    return tuple(result for model in policy.privacy for result in _results(found, model))
 
 
-def _results(found: LinkedMeasurement, policy: LinkedPolicy, model: LinkedModel) -> Iterator[ModelResult]:
-    if isinstance(model, KnownRows):
-        yield from (
-            _result(each, at_least(CLASS_SIZE, each.k), persons) for each, persons in persons_left(found, policy)
-        )
-        return
-    persons = None if found.trees is None else found.trees.k
-    for bound in model.bounds:
+def _results(found: LinkedMeasurement, model: LinkedModel) -> Iterator[ModelResult]:
+    for bound in (at_least(CLASS_SIZE, model.k),) if isinstance(model, KnownRows) else model.bounds:
         shares = found.shares.get(bound.measure.column or "", {})
-        yield _result(model, bound, persons if bound.measure == CLASS_SIZE else shares.get(bound.measure.name))
+        attained = persons_left(found, model) if bound.measure == CLASS_SIZE else shares.get(bound.measure.name)
+        yield ModelResult.of(model, bound, attained, met=None if attained is None else bound.met_by(attained))
 
 
-def _result(model: LinkedModel, bound: Bound, attained: float | None) -> ModelResult:
-    return ModelResult(
-        model=str(model),
-        measure=bound.measure.name,
-        column=bound.measure.column,
-        comparison=bound.comparison,
-        required=float(bound.required),
-        attained=attained,
-        met=None if attained is None else bound.met_by(attained),
-    )
-
-
-def persons_left(
-    found: LinkedMeasurement, policy: LinkedPolicy
-) -> Iterator[tuple[KnownRows | KAnonymity | AlphaKAnonymity, int | None]]:
-    """Yield the models that ask for persons, each with how many its attackers are left with at least."""
-    for model in policy.privacy:
-        if isinstance(model, KnownRows):
-            yield model, min((each.k for number, each in found.known.items() if number <= model.m), default=None)
-        elif isinstance(model, KAnonymity | AlphaKAnonymity):
-            yield model, None if found.trees is None else found.trees.k
+def persons_left(found: LinkedMeasurement, model: LinkedModel) -> int | None:
+    """Return how many persons the attackers of a model are left with at least; None if they were not counted."""
+    if isinstance(model, KnownRows):
+        return min((each.k for number, each in found.known.items() if number <= model.m), default=None)
+    return None if found.trees is None else found.trees.k
 
 
 def other_rows(found: LinkedMeasurement, released: Mapping[str, int]) -> Iterator[str]:

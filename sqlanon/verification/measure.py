@@ -151,15 +151,8 @@ def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Besid
             attained = engine.fetch(query, f"measure {model}")[0]["attained"]
         if reason and attained is not None:
             notes.append(reason.format(model, float(attained)))
-        return ModelResult(
-            model=str(model),
-            measure=bound.measure.name,
-            column=bound.measure.column,
-            comparison=bound.comparison,
-            required=float(bound.required),
-            attained=_number(attained),
-            met=None if reason else attained is None or bound.met_by(attained),
-        )
+        is_met = None if reason else attained is None or bound.met_by(attained)
+        return ModelResult.of(model, bound, _number(attained), met=is_met)
 
     results = tuple(result(model, bound) for model in policy.privacy for bound in model.bounds)
     return Measurement(

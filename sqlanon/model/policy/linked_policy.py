@@ -194,9 +194,14 @@ class LinkedPolicy(PolicyValue):
         return next((model for model in self.privacy if isinstance(model, KnownRows)), None)
 
     @property
+    def models_of_persons(self) -> tuple[KnownRows | KAnonymity | AlphaKAnonymity, ...]:
+        """The models that ask for a number of persons who look alike."""
+        return tuple(model for model in self.privacy if isinstance(model, KnownRows | KAnonymity | AlphaKAnonymity))
+
+    @property
     def k(self) -> int:
         """The least number of persons who look alike."""
-        return max(model.k for model in self.privacy if isinstance(model, KnownRows | KAnonymity | AlphaKAnonymity))
+        return max(model.k for model in self.models_of_persons)
 
     def row_key(self, table: str) -> str | None:
         """Return the column that joins a table's rows with those of others; None if no table hangs from it."""

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
+from sqlanon.model.criteria import Bound
 from sqlanon.report import html
 from sqlanon.report.document import Document, Part, Table, Text, count, facts, figure, notes, paragraph, percent
 
@@ -82,6 +83,19 @@ class ModelResult(Result):
     required: float
     attained: float | None
     met: bool | None
+
+    @classmethod
+    def of(cls, model: object, bound: Bound, attained: float | None, *, met: bool | None) -> ModelResult:
+        """Return the result of a bound of a model."""
+        return cls(
+            model=str(model),
+            measure=bound.measure.name,
+            column=bound.measure.column,
+            comparison=bound.comparison,
+            required=float(bound.required),
+            attained=attained,
+            met=met,
+        )
 
 
 def models_table(models: Iterable[ModelResult]) -> Table:

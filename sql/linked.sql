@@ -21,7 +21,7 @@ FROM :source;
 -- name: rows_below
 -- rows of a table, by the rows that they belong to
 -- Without a row above, a row has no person. Rows above the cap of their person are left out, as are those below them.
--- :is_above row_number() OVER (PARTITION BY anon_person ORDER BY age ASC NULLS LAST) > 20
+-- :is_above anon_person IS NOT NULL AND row_number() OVER (PARTITION BY anon_person ORDER BY age ASC NULLS LAST) > 20
 SELECT
     row_number() OVER () AS anon_row,
     anon_parents.anon_row AS anon_parent,

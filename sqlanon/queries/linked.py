@@ -62,8 +62,9 @@ class LinkedRows:
         # Ties by the text of the row, so that the same rows are left out whatever their order.
         values = [*map(column, order), *(text(column(name)) for name in self.columns)]
         order_by = ascending(column(IS_CUT, "anon_parents"), *values)
-        place = exp.Window(this=f.row_number(), partition_by=[column(PERSON, "anon_parents")], order=order_by)
-        return place > most
+        person = column(PERSON, "anon_parents")
+        place = exp.Window(this=f.row_number(), partition_by=[person], order=order_by)
+        return exp.and_(exp.not_(person.copy().is_(exp.null())), place > most)  # orphans have no cap
 
     def rows(self, columns: Iterable[str] | None = None, *, numbers: Iterable[str] = ()) -> exp.Subquery:
         """Return the rows that are neither orphans nor cut, with columns of the path; by default all of its own."""

@@ -44,6 +44,20 @@ def test_a_table_without_rows_of_persons_is_refused(session: sa.Session, empty: 
         released(session, case, case.policy([{"model": "known-rows", "k": 2, "m": 1}]))
 
 
+@pytest.mark.parametrize("limit", [0.5, 1.0])
+def test_rows_of_nobody_are_not_above_the_cap_as_well(session: sa.Session, limit: float) -> None:
+    """Three orphans of a table with a cap of two: they were counted as rows of one person."""
+    parents = SHAPES["two tables"]
+    schema = Schema({table: [binary()] for table in parents})
+    person = Row("persons", ("0",), (Row("visits", ("0",)), Row("visits", ("1",))))
+    limits = {"persons": 0.0, "visits": limit}
+    case = LinkedCase(parents, schema, [person, person], 2, limits, most=2, orphans=3)
+    release = released(session, case, case.policy([{"model": "k-anonymity", "k": 2}]))
+    assert check_choice(case, whole_persons(2, None), release) is not None
+    assert release is not None
+    assert (release.report.tables["visits"].orphans, release.report.tables["visits"].cut) == (3, 0)
+
+
 @EXAMPLES
 @given(linked_cases())
 def test_rows_hidden_by_class_at_the_node_of_least_loss(session: sa.Session, case: LinkedCase) -> None:

@@ -17,7 +17,7 @@ from sqlanon.app.desk import Desk, Place
 from sqlanon.app.requests import Fields, Refused
 from sqlanon.engines.locks import IN_USE, discard, private_folder, retry_while_locked
 from sqlanon.errors import PolicyError
-from sqlanon.model.policy.policy import fields_of, read_policy_text
+from sqlanon.model.policy.policy_files import fields_of, read_policy_text
 
 SOURCES = ("", "view")  # kinds of tables that may be chosen: no releases
 

@@ -17,7 +17,7 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.model.lattice import Lattice
 from sqlanon.model.names import folded, spelled_like
-from sqlanon.model.policy.linked_policy import LinkedPolicy, qualified
+from sqlanon.model.policy.linked_policy import LinkedPolicy, TableRoles, qualified
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy_value import did_you_mean
 from sqlanon.queries.kit.nodes import aliased, column, number, select, string, subquery
@@ -152,8 +152,8 @@ def _other_types(policy: LinkedPolicy, views: Mapping[str, TableView]) -> Iterat
     for name, roles in policy.tables.items():
         if roles.parent is None:
             continue
-        own = types[qualified(name, str(roles.key))]
-        above = types[qualified(roles.parent, str(policy.tables[roles.parent].row_key))]
+        own = types[str(policy.roles(name).key)]
+        above = types[str(policy.roles(roles.parent).row_key)]
         if _spelling(own) != _spelling(above):
             yield f'"{own.name}" is {own.type}, and "{above.name}" is {above.type}: cast one of them in a view'
 
@@ -172,21 +172,19 @@ def read_tables(
     made: dict[str, tuple[LinkedRows, LinkCounts]] = {}
     problems: list[str] = []
     for place, name in enumerate(policy.ordered):
-        roles = policy.tables[name]
+        roles = policy.roles(name)
         parent = None if roles.parent is None else made[roles.parent][0]
-        keys = {qualified(name, key) for key in roles.keys}
-        identifiers = {qualified(name, each) for each in roles.identifiers if each not in roles.label_columns}
-        kept = (found.name for found in views[name].columns if found.name not in keys | identifiers)
+        dropped = {*roles.keys} | ({*roles.identifiers} - roles.label_columns)
+        kept = (found.name for found in views[name].columns if found.name not in dropped)
         rows = LinkedRows(name, place, tuple(kept), parent)
-        row_key, key = (None if each is None else qualified(name, each) for each in (roles.row_key, roles.key))
-        cap = None if roles.at_most is None else (roles.at_most, [qualified(name, each) for each in roles.order])
-        engine.run(rows.step(views[name].source.relation, row_key, key, cap))
+        cap = None if roles.at_most is None else (roles.at_most, roles.order)
+        engine.run(rows.step(views[name].source.relation, roles.row_key, roles.key, cap))
         most = number(MAX_ROWS if roles.at_most is None else roles.at_most)
         found = engine.fetch(SQL.query("link_counts", rows=rows.relation, most=most), "links of rows")[0]
-        if row_key is not None:
+        if roles.row_key is not None:
             found |= engine.fetch(SQL.query("key_counts", rows=rows.relation), "keys of rows")[0]
         made[name] = rows, LinkCounts(found["rows"], found["orphans"], found["cut"])
-        problems += _link_problems(policy, name, found)
+        problems += _link_problems(name, roles, found)
         if problems and policy.children(name):
             break  # rows below would be repeated, or refused for the same reason
     if problems:
@@ -196,15 +194,13 @@ def read_tables(
     return made
 
 
-def _link_problems(policy: LinkedPolicy, name: str, found: Mapping[str, int]) -> Iterator[str]:
-    roles = policy.tables[name]
+def _link_problems(name: str, roles: TableRoles, found: Mapping[str, int]) -> Iterator[str]:
     for count, fault in (("null_keys", "is NULL"), ("repeated", "repeats keys")):
         if found.get(count):
-            row_key = qualified(name, str(roles.row_key))
-            yield f'"{row_key}" {fault} in {found[count]:,} rows: each row needs a key of its own'
+            yield f'"{roles.row_key}" {fault} in {found[count]:,} rows: each row needs a key of its own'
     if found["orphans"] and roles.orphans == "refuse":
         yield (
-            f'"{qualified(name, str(roles.key))}": {found["orphans"]:,} rows belong to no row of "{roles.parent}" '
+            f'"{roles.key}": {found["orphans"]:,} rows belong to no row of "{roles.parent}" '
             f'({found["without_key"]:,} are NULL); orphans = "drop" leaves them out'
         )
     if roles.parent is not None and found["rows"] == found["orphans"]:
@@ -232,7 +228,7 @@ def linked_taxonomies(
     stored = engine.taxonomy
     with apart(engine, ()):
         for name in (each for each in policy.ordered if each in sources):
-            carried = policy.tables[name].qualified("taxonomies", name)
+            carried = policy.roles(name).taxonomies
             wanted = {each: carried[each] for each in carried if attributes is None or each in attributes}
             load_made(engine, sources[name], made_by_policy(wanted))
             for own in policy.tables[name].quasi_identifiers:
@@ -257,7 +253,7 @@ READ: dict[str, dict[str, object]] = {"taxonomies": {}, "bottom_coding": {}, "to
 
 def _bound(engine: Engine, rows: LinkedRows, counts: LinkCounts, view: TableView, policy: LinkedPolicy) -> BoundTable:
     own: Policy = policy.path_policy(rows.name)
-    person = qualified(policy.root, str(policy.tables[policy.root].row_key))
+    person = str(policy.roles(policy.root).row_key)
     wanted = [name for name in own.columns if name != person]
     shown = [*map(column, wanted), aliased(column(PERSON), person)]
     relation = subquery(select(shown, rows.rows(wanted, numbers=(PERSON,))), "anon_of_path")

@@ -63,13 +63,6 @@ TAG_OF_TAXONOMY = 2
 KNOWN_ROWS = "known-rows"  # the model of linked tables, which a policy of one table does not take
 RESERVED_PREFIX = "anon_"  # of columns inside macros
 
-
-NAMING_COLUMNS = (
-    *("column", "prior", "weights", "importance", "aggregate", "node", "target", "numeric", "step", "sets"),
-    *("impossible", "levels", "nulls", "refine", "together"),
-)
-"""The fields of parts of a policy that name columns."""
-
 MAX_COMPARED_PAIRS = 20_000  # of unknown and known names in one error, a tenth of a second of difflib
 
 
@@ -110,18 +103,23 @@ class PolicyValue(BaseModel, metaclass=_ByPosition):
 
     Attributes:
         refused: keys, and kinds of parts, that it does not take although other values do, with the reason.
+        naming_columns: the fields that name columns, directly or in their parts.
     """
 
     refused: ClassVar[Mapping[str, str]] = {}
+    naming_columns: ClassVar[Sequence[str]] = (
+        *("column", "prior", "weights", "importance", "aggregate", "node", "target", "numeric", "step", "sets"),
+        *("impossible", "levels", "nulls", "refine", "together"),
+    )
     # A value inside another is checked again with it, since copies with changes by pydantic were not. Validators are
     # built with the first value, since a run needs few kinds.
     model_config = ConfigDict(
         frozen=True, extra="forbid", allow_inf_nan=False, revalidate_instances="always", defer_build=True
     )
 
-    def with_columns_like(self, known: Sequence[str]) -> Self:
+    def spelled_like(self, known: Sequence[str]) -> Self:
         """Return the value with its columns in their spelling among known names."""
-        fields = [name for name in NAMING_COLUMNS if name in type(self).model_fields]
+        fields = [name for name in self.naming_columns if name in type(self).model_fields]
         return self.model_copy(update={name: respelled(getattr(self, name), known) for name in fields})
 
     @classmethod
@@ -231,7 +229,7 @@ def respelled(value: Any, known: Sequence[str]) -> Any:
                 found[name if spelled in found or (spelled != name and spelled in value) else spelled] = each
             return found
         case PolicyValue():
-            return value.with_columns_like(known)
+            return value.spelled_like(known)
         case _:
             return value
 

@@ -15,7 +15,8 @@ from typing import Any, TypeAlias
 
 from sqlanon.errors import PolicyError, Relaxation, TaxonomyError
 from sqlanon.model.names import spelled_like
-from sqlanon.model.policy.policy import Policy, fields_of, read_policy_text
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy.policy_files import fields_of, read_policy_text
 from sqlanon.model.policy_value import KINDS, SETTINGS
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.taxonomy.hierarchies import (

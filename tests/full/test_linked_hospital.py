@@ -62,7 +62,7 @@ def test_the_best_node_of_whole_trees(tmp_path: Path) -> None:
 
 def test_the_policy_has_the_columns_of_the_spec() -> None:
     policy = LinkedPolicy(**hospital_policy(5, limits={"patients": 0.01, "visits": 0.2}))
-    assert policy.quasi_identifiers == (
+    assert policy.all_roles.quasi_identifiers == (
         *(f"patients.{name}" for name in ("born", "sex", "zip", "insurance")),
         *(f"visits.{name}" for name in ("day", "department", "kind", "stay", "site")),
     )

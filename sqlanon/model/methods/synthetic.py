@@ -317,8 +317,8 @@ class Synthetic(PaidMethod):
             wanted.update(tuple(sorted((target, *pair))) for pair in combinations(others, min(2, len(others))))
         return dict(wanted)
 
-    def with_columns_like(self, known: Sequence[str]) -> Self:
-        found = super().with_columns_like(known)
+    def spelled_like(self, known: Sequence[str]) -> Self:
+        found = super().spelled_like(known)
         if isinstance(self.workload, str):  # "pairs" is a word, even if a column has this name
             return found
         return found.model_copy(update={"workload": respelled(self.workload, known)})

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_FLOOR, Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer
 
@@ -19,8 +19,9 @@ from sqlanon.model.methods.full_domain import (
     Suppression,
 )
 from sqlanon.model.methods.settings import MethodSettings
+from sqlanon.model.policy.policy_files import WholePolicy
 from sqlanon.model.policy.policy_parts import Csv, Earlier, EarlierReleases, Terms
-from sqlanon.model.policy_value import Level, NotBoolean, OneOf, PolicyValue
+from sqlanon.model.policy_value import Level, NotBoolean, OneOf
 from sqlanon.model.privacy import Distance, MConcealing, PopulationModel, PrivacyModel, TCloseness
 from sqlanon.model.quality import QualityModel
 from sqlanon.model.taxonomy.rules import TaxonomyRule
@@ -65,8 +66,10 @@ def _default_quality(fields: dict[str, Any]) -> QualityModel:
 NumberAsWritten = Annotated[int | float, NotBoolean]  # whole numbers stay whole, for columns of whole numbers
 
 
-class PolicyFields(PolicyValue):
+class PolicyFields(WholePolicy):
     """The fields of a :class:`Policy`, which documents them, and values derived from them."""
+
+    naming_columns: ClassVar[Sequence[str]] = (*ROLES, *NAMING_COLUMNS)
 
     quasi_identifiers: tuple[str, ...] = Field(min_length=1)
     sensitive: tuple[str, ...] = ()

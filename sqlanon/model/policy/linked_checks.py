@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from sqlanon.model.known_rows import KnownRows
 from sqlanon.model.names import enumerated, folded, listed
 from sqlanon.model.policy.checks import contradictions
+from sqlanon.model.policy.fields import OTHERS
 from sqlanon.model.policy_value import KINDS, did_you_mean, unknown_names
 from sqlanon.model.privacy import AlphaKAnonymity, KAnonymity
 
@@ -45,31 +47,24 @@ ROLES = ("quasi_identifiers", "sensitive", "identifiers", "insensitive")
 
 
 def linked_contradictions(policy: LinkedPolicy) -> Iterable[str]:
-    yield from (misnamed := [*_misfits_of_names(policy.tables)])
+    yield from (misnamed := [*_misfits_of_names(policy)])
     yield from _misfits_of_parents(policy.tables)
     for name, roles in policy.tables.items():
-        where = f'table "{name}"'
-        yield from _misfits_of_keys(policy.tables, name, roles)
-        yield from (f"{where}{problem}" for problem in _misfits_of_rows(roles))
-        if roles.parent is None and not roles.quasi_identifiers:
-            yield f"{where} needs quasi_identifiers: what others may know of a person"
-        own, of_policy = roles.suppression_limit, policy.suppression_limit
-        if roles.parent is None and own is not None and of_policy and own != of_policy:
-            yield (
-                f"suppression_limit of persons is given twice: {of_policy} in the policy, and {own} in {where}; give "
-                "it in the policy alone"
-            )
+        yield from _misfits_of_keys(policy, name, roles)
+        yield from _misfits_of_rows(policy, f'table "{name}"', roles)
     yield from _misfits_of_models(policy)
     all_roles = policy.all_roles
-    yield from _foreign_columns(policy, all_roles.sensitive)
+    for model in policy.privacy:
+        for column, meant in unknown_names(getattr(model, "columns", ()), all_roles.sensitive):
+            yield f'{model}: "{column}" is not a sensitive column of a table, as "visits.diagnosis" would be{meant}'
     if all_roles.quasi_identifiers and not misnamed:
         yield from contradictions(all_roles)
 
 
-def _misfits_of_names(tables: Mapping[str, TableRoles]) -> Iterable[str]:
-    for one, other, _ in _repeated((name, name) for name in tables):
+def _misfits_of_names(policy: LinkedPolicy) -> Iterable[str]:
+    for one, other, _ in _repeated((name, name) for name in policy.tables):
         yield f'tables "{one}" and "{other}" differ in case alone, so that DuckDB takes them for one'
-    columns = ((f"{table}.{column}", table) for table, roles in tables.items() for column in roles.columns)
+    columns = ((column, table) for table in policy.tables for column in policy.roles(table).columns)
     for one, other, name in _repeated(columns):
         if folded(one) != folded(other):
             yield f'tables "{one}" and "{other}" have one name of a column, "{name}": use another name'
@@ -104,50 +99,60 @@ def _misfits_of_parents(tables: Mapping[str, TableRoles]) -> Iterable[str]:
 def _circles(tables: Mapping[str, TableRoles]) -> Iterator[list[str]]:
     """Yield the tables of each circle of parents, once."""
     for name in tables:
-        path: dict[str, None] = {}
+        path: list[str] = []
         place: str | None = name
         while place is not None and place in tables and place not in path:
-            path[place] = None
+            path.append(place)
             place = tables[place].parent
         if place == name == min(path):
-            yield [*path]
+            yield path
 
 
-def _misfits_of_keys(tables: Mapping[str, TableRoles], name: str, roles: TableRoles) -> Iterable[str]:
+def _misfits_of_keys(policy: LinkedPolicy, name: str, roles: TableRoles) -> Iterable[str]:
     if roles.parent is None and roles.key is not None:
         yield f'table "{name}" has a key, "{roles.key}", but no parent that has it: name the parent, or row_key'
     if roles.parent is not None and roles.key is None:
         yield f'table "{name}" needs a key: the column with the row_key of its parent "{roles.parent}"'
-    below = [each for each, other in tables.items() if other.parent == name and each != name]
+    below = [each for each in policy.children(name) if each != name]
     if roles.row_key is None and (below or roles.parent is None):
         why = f", since others hang from it: {listed(below)}" if below else ""
         yield f'table "{name}" needs a row_key{why}; name the column, which is unique and never NULL'
-    for kind, key in (("row_key", roles.row_key), ("key", roles.key)):
-        for role in ROLES:
-            if key is not None and folded(key) in map(folded, getattr(roles, role)):
-                yield (
-                    f'column "{name}.{key}" has two roles: {kind} and {role}; keys are drawn anew for a release: name '
-                    f"it in {kind} alone"
-                )
+    for kind, role in itertools.product(("row_key", "key"), ROLES):
+        if (key := getattr(roles, kind)) is not None and folded(key) in map(folded, getattr(roles, role)):
+            yield (
+                f'column "{name}.{key}" has two roles: {kind} and {role}; keys are drawn anew for a release: name it '
+                f"in {kind} alone"
+            )
 
 
-def _misfits_of_rows(roles: TableRoles) -> Iterable[str]:
-    """Explain which rows a table cannot leave out."""
-    given = [field for field in ("at_most", "orphans") if getattr(roles, field) not in (None, "refuse")]
-    if roles.parent is None and given:
-        yield f" has no parent, and takes no {enumerated(given)}: these are of the rows of a person"
+def _misfits_of_rows(policy: LinkedPolicy, where: str, roles: TableRoles) -> Iterable[str]:
+    """Explain which rows a table cannot leave out, and what others may know of persons."""
+    if roles.parent is None:
+        yield from _misfits_of_persons(policy, where, roles)
     takes_first = roles.above == "first"
     misfits = {
         'above = "first" needs an order, such as order = ["day"]': takes_first and not roles.order,
         'above = "first" needs at_most, the number of rows that a person keeps': takes_first and roles.at_most is None,
         'order is for above = "first", which keeps the first rows of a person': not takes_first and roles.order,
     }
-    yield from (f": {misfit}" for misfit, is_found in misfits.items() if is_found)
+    yield from (f"{where}: {misfit}" for misfit, is_found in misfits.items() if is_found)
     for column, meant in unknown_names(roles.order, roles.columns):
-        yield f': order names "{column}", which has no role there{meant}'
+        yield f'{where}: order names "{column}", which has no role there{meant}'
     for column in (column for column, action in roles.unknown.items() if action == "suppress"):
-        which = "" if column == "*" else f' of "{column}"'
-        yield f': unknown = "suppress"{which} is {NOT_YET}; take "top" or "error"'
+        which = "" if column == OTHERS else f' of "{column}"'
+        yield f'{where}: unknown = "suppress"{which} is {NOT_YET}; take "top" or "error"'
+
+
+def _misfits_of_persons(policy: LinkedPolicy, where: str, roles: TableRoles) -> Iterable[str]:
+    if given := [field for field in ("at_most", "orphans") if getattr(roles, field) not in (None, "refuse")]:
+        yield f"{where} has no parent, and takes no {enumerated(given)}: these are of the rows of a person"
+    if not roles.quasi_identifiers:
+        yield f"{where} needs quasi_identifiers: what others may know of a person"
+    if policy.suppression_limit and roles.suppression_limit not in (None, policy.suppression_limit):
+        yield (
+            f"suppression_limit of persons is given twice: {policy.suppression_limit} in the policy, and "
+            f"{roles.suppression_limit} in {where}; give it in the policy alone"
+        )
 
 
 def _misfits_of_models(policy: LinkedPolicy) -> Iterable[str]:
@@ -160,11 +165,3 @@ def _misfits_of_models(policy: LinkedPolicy) -> Iterable[str]:
         yield f"{known[0]} cannot be combined with {model}, {why}"
     if not known and not any(isinstance(model, KAnonymity | AlphaKAnonymity) for model in others):
         yield "privacy bounds shares alone, not how many persons look alike: add KAnonymity(5), of whole trees"
-
-
-def _foreign_columns(policy: LinkedPolicy, sensitive: Iterable[str]) -> Iterable[str]:
-    tables = {name.rpartition(".")[2]: name for name in sensitive}
-    for model in policy.privacy:
-        for name, meant in unknown_names(getattr(model, "columns", ()), sensitive):
-            whole = f'; did you mean "{tables[name]}"?' if name in tables else meant
-            yield f'{model}: "{name}" is not a sensitive column of a table, as "visits.diagnosis" would be{whole}'

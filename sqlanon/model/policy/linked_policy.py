@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -23,16 +21,8 @@ from sqlanon.model.policy.linked_checks import (
     ROLES,
     linked_contradictions,
 )
-from sqlanon.model.policy.policy import (
-    GivenPolicy,
-    Policy,
-    checked,
-    fields_of,
-    list_of_models,
-    naming_file,
-    policy_of,
-    read_policy_text,
-)
+from sqlanon.model.policy.policy import GivenPolicy, Policy, list_of_models, policy_of
+from sqlanon.model.policy.policy_files import WholePolicy, checked, fields_of, read_policy_text, sha256_of_fields
 from sqlanon.model.policy.policy_parts import Csv, ReleaseTerms, Terms
 from sqlanon.model.policy.table_roles import CAP, COLUMN_FIELDS
 from sqlanon.model.policy.table_roles import TableRoles as TableRoles
@@ -48,7 +38,6 @@ from sqlanon.model.policy_value import (
 )
 from sqlanon.model.privacy import AlphaKAnonymity, BetaLikeness, DeltaDisclosure, KAnonymity
 from sqlanon.model.quality import LM
-from sqlanon.model.taxonomy.rules import placed
 
 TAKEN = {"method": ("full-domain", "local-recoding"), "quality": ("lm",)}  # so far
 DEEPEST_OF_PAIRS = 2  # the table of persons, and those that hang from it
@@ -58,7 +47,7 @@ LinkedModel = KnownRows | KAnonymity | AlphaKAnonymity | BetaLikeness | DeltaDis
 OneLinkedModel = Annotated[LinkedModel, Field(discriminator="model")]
 
 
-class LinkedPolicy(PolicyValue):
+class LinkedPolicy(WholePolicy):
     """Roles of the columns of linked tables, and what is promised to persons.
 
     Columns of tables are named ``"visits.day"``.
@@ -150,25 +139,6 @@ class LinkedPolicy(PolicyValue):
             raise failed_checks(problems)
         return self
 
-    @classmethod
-    def from_toml(cls, path: str | Path) -> LinkedPolicy:
-        """Read a policy from a TOML file, whose tables stand in ``[tables.visits]``.
-
-        Raises:
-            PolicyError: the file cannot be read, is not TOML, or is not a policy; it names the file.
-        """
-        return cls.of_file(fields_of(read_policy_text(Path(path)), path), path)
-
-    @classmethod
-    def of_file(cls, values: dict[str, Any], path: str | Path) -> LinkedPolicy:
-        """Return the policy with the fields of a file, whose taxonomies may be files beside it."""
-        tables = values["tables"] if isinstance(values.get("tables"), Mapping) else {}
-        for roles in tables.values():
-            if isinstance(roles, dict) and "taxonomies" in roles:
-                roles["taxonomies"] = placed(roles["taxonomies"], Path(path).parent)
-        with naming_file(path):
-            return cls(**values)
-
     @property
     def root(self) -> str:
         """The table of persons."""
@@ -203,6 +173,10 @@ class LinkedPolicy(PolicyValue):
         """The least number of persons who look alike."""
         return max(model.k for model in self.models_of_persons)
 
+    def roles(self, table: str) -> TableRoles:
+        """Return the roles of a table's columns, with its name in all of them."""
+        return self.tables[table].of_table(table)
+
     def row_key(self, table: str) -> str | None:
         """Return the column that joins a table's rows with those of others; None if no table hangs from it."""
         roles = self.tables[table]
@@ -213,24 +187,19 @@ class LinkedPolicy(PolicyValue):
         own = self.tables[table].suppression_limit
         return self.suppression_limit if own is None else own
 
-    @property
-    def quasi_identifiers(self) -> tuple[str, ...]:
-        """The quasi-identifiers of all tables, with the names of their tables, in the order of levels."""
-        return tuple(qualified(table, name) for table in self.ordered for name in self.tables[table].quasi_identifiers)
-
     def path_policy(self, table: str) -> Policy:
         """Return the policy of a table's rows beside the rows above them, with the names of tables in all columns.
 
         Its classes are persons, or rows of at least k persons, by all labels from the person down.
         """
-        path, own = {each: self.tables[each] for each in self.path(table)}, {table: self.tables[table]}
-        person = qualified(self.root, str(self.tables[self.root].row_key))
-        fields = self._fields(path) | {role: _all(own, role) for role in ("sensitive", "insensitive")}
-        published = {*fields["quasi_identifiers"], *fields["sensitive"], *fields["insensitive"]}
+        own = self.roles(table)
+        person = str(self.roles(self.root).row_key)
+        fields = self._fields(self.path(table)) | {"sensitive": own.sensitive, "insensitive": own.insensitive}
+        published = {*fields["quasi_identifiers"], *own.sensitive, *own.insensitive}
         for field in (*COLUMN_FIELDS, "minimum_levels", "maximum_levels"):
             fields[field] = {name: value for name, value in fields[field].items() if name in published}
         weights = dict.fromkeys(fields["quasi_identifiers"], 0.0)
-        weights |= {name: self.quality.weights.get(name, 1.0) for name in _all(own, "quasi_identifiers")}
+        weights |= {name: self.quality.weights.get(name, 1.0) for name in own.quasi_identifiers}
         return Policy(
             **{**fields, "identifiers": (person,)},
             individual=None if table == self.root else person,
@@ -245,19 +214,19 @@ class LinkedPolicy(PolicyValue):
     @property
     def all_roles(self) -> Policy:
         """The columns of all tables as those of one, with the names of tables, to check names alone."""
-        sensitive = {*_all(self.tables, "sensitive")}
+        fields = self._fields(self.tables)
         known = (model for model in self.privacy if not isinstance(model, KnownRows))
-        return Policy.model_construct(
-            **self._fields(self.tables),
-            privacy=tuple(model for model in known if {*model.columns} <= sensitive),
-            quality=self.quality,
-            method=FullDomain(),
-        )
+        models = tuple(model for model in known if {*model.columns} <= {*fields["sensitive"]})
+        return Policy.model_construct(**fields, privacy=models, quality=self.quality, method=FullDomain())
 
-    def _fields(self, tables: Mapping[str, TableRoles]) -> dict[str, Any]:
+    def _fields(self, tables: Iterable[str]) -> dict[str, Any]:
+        named = [*map(self.roles, tables)]
         return {
-            **{role: _all(tables, role) for role in ROLES},
-            **{field: _by_column(tables, field) for field in COLUMN_FIELDS},
+            **{role: tuple(name for roles in named for name in getattr(roles, role)) for role in ROLES},
+            **{
+                field: dict(item for roles in named for item in getattr(roles, field).items())
+                for field in COLUMN_FIELDS
+            },
             "minimum_levels": self.minimum_levels,
             "maximum_levels": self.maximum_levels,
         }
@@ -269,41 +238,25 @@ class LinkedPolicy(PolicyValue):
             problem = f"two known rows (m = 2) are not for tables below others yet, such as {listed(deeper)}"
             raise PolicyError("the policy cannot run:", [f"{problem}: take m = 1, or k-anonymity of whole trees"])
 
-    def changed(self, changes: Mapping[str, Any]) -> LinkedPolicy:
-        """Return the policy with other values of some fields, checked, as in a policy file."""
-        return checked(self.model_copy(update=changes))
-
     def as_recorded(self) -> dict[str, Any]:
-        """Return its fields as JSON, without caps, which would say that nobody has more rows than that."""
-        return self.model_dump(mode="json", exclude={"tables": {"__all__": CAP}})
+        """Return its given fields as JSON, without caps, which would say that nobody has more rows than that."""
+        fields = _given(self.model_dump(mode="json", exclude={"tables": {"__all__": CAP}}))
+        return fields | {"tables": {table: _given(roles) for table, roles in fields["tables"].items()}}
 
     def sha256(self) -> str:
-        """Return a hash of the recorded policy, independent of unset fields of later versions, and of CSV settings."""
-        fields = {**self.as_recorded(), "csv": None, "timezone": None if self.timezone == UTC else self.timezone}
-        fields["tables"] = {table: _said(roles) for table, roles in fields["tables"].items()}
-        return hashlib.sha256(json.dumps(_said(fields), sort_keys=True).encode()).hexdigest()
+        """Return a hash of the recorded policy, independent of CSV settings, on which no guarantee depends."""
+        return sha256_of_fields({**self.as_recorded(), "csv": None})
 
 
 def given_policy(given: GivenPolicy | LinkedPolicy) -> Policy | LinkedPolicy:
     """Return a checked policy of one table or, where it has ``tables``, of several."""
-    if isinstance(given, LinkedPolicy):
-        return checked(given)
-    if isinstance(given, Mapping) and "tables" in given and all(isinstance(name, str) for name in given):
-        return LinkedPolicy(**given)
     if isinstance(given, str | Path):
         fields = fields_of(read_policy_text(Path(given)), given)
         return (LinkedPolicy if "tables" in fields else Policy).of_file(fields, given)
-    return policy_of(given)
+    if isinstance(given, Mapping) and "tables" in given and all(isinstance(name, str) for name in given):
+        return LinkedPolicy(**given)
+    return checked(given) if isinstance(given, LinkedPolicy) else policy_of(given)
 
 
-def _said(fields: dict[str, Any]) -> dict[str, Any]:
+def _given(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value not in (None, {}, [])}
-
-
-def _all(tables: Mapping[str, TableRoles], role: str) -> tuple[str, ...]:
-    return tuple(qualified(table, name) for table, roles in tables.items() for name in getattr(roles, role))
-
-
-def _by_column(tables: Mapping[str, TableRoles], field: str) -> dict[str, Any]:
-    each = (roles.qualified(field, table) for table, roles in tables.items())
-    return {name: value for values in each for name, value in values.items()}

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     ModelWrapValidatorHandler,
-    ValidationError,
     ValidationInfo,
     field_validator,
     model_validator,
@@ -25,12 +21,12 @@ from pydantic_core import PydanticCustomError
 from sqlanon.errors import PolicyError
 from sqlanon.model import cost_benefit as cost_benefit  # for its kinds of models
 from sqlanon.model import risk_models as risk_models
-from sqlanon.model.budget import WrittenFloat
 from sqlanon.model.methods.full_domain import DEFAULTS, FullDomain, Objective, SearchName, Suppression
 from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.model.names import folded
 from sqlanon.model.policy.checks import column_misfits, contradictions
 from sqlanon.model.policy.fields import NAMING_COLUMNS, ROLES, UTC, Action, PolicyFields
+from sqlanon.model.policy.policy_files import checked, sha256_of_fields
 from sqlanon.model.policy.policy_parts import Csv, Earlier, ReleaseTerms
 from sqlanon.model.policy_value import (
     KINDS,
@@ -38,14 +34,10 @@ from sqlanon.model.policy_value import (
     SETTINGS,
     PolicyValue,
     failed_checks,
-    known_names,
-    problems_of,
     respelled,
 )
 from sqlanon.model.privacy import KAnonymity, PrivacyModel
 from sqlanon.model.quality import QualityModel
-from sqlanon.model.taxonomy.rules import placed
-from sqlanon.model.whole_files import read_whole
 
 SEVERAL_TABLES = "tables are of sa.LinkedPolicy, the policy of several linked tables; a policy of one table names none"
 TOO_FEW = PydanticCustomError("too_short", "needs at least one")
@@ -208,23 +200,6 @@ class Policy(PolicyFields):
     def _spelled_like_roles(cls, value: Any, info: ValidationInfo) -> Any:
         return respelled(value, [name for role in ROLES for name in info.data.get(role, ())])
 
-    @classmethod
-    def from_toml(cls, path: str | Path) -> Policy:
-        """Read a policy from a TOML file.
-
-        Raises:
-            PolicyError: the file cannot be read, is not TOML, or is not a policy; it names the file.
-        """
-        return cls.of_file(fields_of(read_policy_text(Path(path)), path), path)
-
-    @classmethod
-    def of_file(cls, values: dict[str, Any], path: str | Path) -> Policy:
-        """Return the policy with the fields of a file, whose taxonomies may be files beside it."""
-        if "taxonomies" in values:
-            values["taxonomies"] = placed(values["taxonomies"], Path(path).parent)
-        with naming_file(path):
-            return cls(**values)
-
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Policy:
         """Return a copy with changes, perhaps in settings of its method; they are checked when it is used."""
         changes = dict(update or {})
@@ -232,10 +207,6 @@ class Policy(PolicyFields):
         if settings:
             changes["method"] = changes.get("method", self.method).model_copy(update=settings)
         return super().model_copy(update=changes, deep=deep)
-
-    def changed(self, changes: Mapping[str, Any]) -> Policy:
-        """Return the policy with other values of some fields, checked, as in a policy file."""
-        return policy_of(self.model_copy(update=changes))
 
     def with_k(self, k: int) -> Policy:
         """Return the policy with k-anonymity of this k.
@@ -251,12 +222,6 @@ class Policy(PolicyFields):
         there = {*map(folded, columns)}
         return self.model_copy(
             update={"identifiers": tuple(name for name in self.identifiers if folded(name) in there)}
-        )
-
-    def spelled_like(self, names: Sequence[str]) -> Policy:
-        """Return the policy with its columns in their spelling among some names."""
-        return self.model_copy(
-            update={each: respelled(getattr(self, each), names) for each in (*ROLES, *NAMING_COLUMNS)}
         )
 
     def as_recorded(self) -> dict[str, Any]:
@@ -276,7 +241,7 @@ class Policy(PolicyFields):
         }
         unsaid |= {"timezone"} if self.timezone == UTC else set()
         fields = {name: value for name, value in self.as_recorded().items() if name not in unsaid}
-        return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
+        return sha256_of_fields(fields)
 
     def check_columns(self, columns: Sequence[str], source: str) -> None:
         """Refuse a source with columns without a role, or without a column for a role, listing all of them."""
@@ -332,51 +297,8 @@ def list_of_models(models: Any) -> Any:
     return models
 
 
-@contextmanager
-def naming_file(path: str | Path) -> Iterator[None]:
-    """Name the policy file in an error about its fields."""
-    try:
-        yield
-    except PolicyError as error:
-        raise PolicyError(f"the policy file {path} is not valid:", error.problems) from None
-
-
-def read_policy_text(path: Path) -> str:
-    try:
-        return read_whole(path, MAX_FILE_MB).decode("utf-8-sig")  # with the BOM of Windows editors
-    except UnicodeDecodeError:
-        raise PolicyError(f"the policy file {path} is not UTF-8: save it as UTF-8") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise PolicyError(f"the policy file {path} cannot be read: {reason}") from None
-
-
-def fields_of(text: str, path: str | Path) -> dict[str, Any]:
-    """Return the fields in the text of a policy file."""
-    try:
-        return tomllib.loads(text, parse_float=WrittenFloat)
-    except tomllib.TOMLDecodeError as error:
-        raise PolicyError(f"the policy file {path} is not valid TOML: {error}") from None
-    except RecursionError:
-        raise PolicyError(f"the policy file {path} is not valid TOML: its values are nested too deep") from None
-
-
-MAX_FILE_MB = 10  # of a policy file
-
 GivenPolicy = Policy | Mapping[str, Any] | str | Path
 """A policy, a mapping of its fields, or the path of a TOML file."""
-
-
-Checked = TypeVar("Checked", bound=PolicyValue)
-
-
-def checked(policy: Checked) -> Checked:
-    """Check a copy with changes (``model_copy``), which was not checked."""
-    kind = type(policy)
-    try:
-        return kind.model_validate(policy)
-    except ValidationError as error:
-        raise PolicyError(f"{kind.__name__} is not valid:", problems_of(error, known_names(kind))) from None
 
 
 def policy_of(given: GivenPolicy) -> Policy:

@@ -49,6 +49,7 @@ class TableRoles(PolicyValue):
     """
 
     refused: ClassVar[Mapping[str, str]] = REFUSED_SETTINGS
+    naming_columns: ClassVar[Sequence[str]] = ("key", "row_key", *ROLES, "order", *COLUMN_FIELDS)
 
     if TYPE_CHECKING:
 
@@ -100,16 +101,10 @@ class TableRoles(PolicyValue):
         """The columns that join rows: they are never released as they are."""
         return tuple(name for name in (self.row_key, self.key) if name is not None)
 
-    def spelled_like(self, names: Sequence[str]) -> TableRoles:
-        """Return the roles with columns in their spelling among some names."""
-        fields = ("key", "row_key", *ROLES, "order", *COLUMN_FIELDS)
-        return self.model_copy(update={each: respelled(getattr(self, each), names) for each in fields})
-
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns with a role."""
-        named = (*self.keys, *self.identifiers, *self.quasi_identifiers, *self.sensitive, *self.insensitive)
-        return tuple(dict.fromkeys(named))
+        return tuple(dict.fromkeys([*self.keys, *(name for role in ROLES for name in getattr(self, role))]))
 
     @property
     def label_columns(self) -> frozenset[str]:
@@ -117,13 +112,13 @@ class TableRoles(PolicyValue):
         rules = (rule for rule in self.taxonomies.values() if isinstance(rule, Columns))
         return frozenset(spelled_like(name, self.columns) for rule in rules for name in rule.columns)
 
-    def qualified(self, field: str, table: str) -> dict[str, Any]:
-        """Return a field by column, with the name of the table in all columns."""
-        values: dict[str, Any] = getattr(self, field)
-        if field == "unknown":  # one action for the others is not for those of other tables
-            known = self.quasi_identifiers if OTHERS in values else ()
-            values = {name: action_for(values, name) for name in (*known, *values) if name != OTHERS}
-        return {qualified(table, name): _rule_of(table, value) for name, value in values.items()}
+    def of_table(self, table: str) -> TableRoles:
+        """Return the roles with the name of the table in all columns, and an action for each unknown value."""
+        # One action for the others is not for those of other tables.
+        known = (*self.quasi_identifiers, *self.unknown) if OTHERS in self.unknown else (*self.unknown,)
+        unknown = {name: action_for(self.unknown, name) for name in known if name != OTHERS}
+        fields = {name: getattr(self, name) for name in self.naming_columns} | {"unknown": unknown}
+        return self.model_copy(update={name: _named(table, value) for name, value in fields.items()})
 
 
 def qualified(table: str, column: str) -> str:
@@ -131,8 +126,18 @@ def qualified(table: str, column: str) -> str:
     return f"{table}.{column}"
 
 
-def _rule_of(table: str, value: Any) -> Any:
-    """Return a rule with the names of the table in the columns that have its labels; other values as they are."""
-    if not isinstance(value, Columns):
-        return value
-    return value.model_copy(update={"columns": tuple(qualified(table, name) for name in value.columns)})
+def _named(table: str, value: Any) -> Any:
+    """Put the name of a table before a column, several, those of a mapping, or those with the labels of a rule."""
+    match value:
+        case str():
+            return qualified(table, value)
+        case tuple():
+            return tuple(qualified(table, name) for name in value)
+        case dict():
+            return {
+                qualified(table, name): each if isinstance(each, str) else _named(table, each)
+                for name, each in value.items()
+            }
+        case Columns():
+            return value.model_copy(update={"columns": _named(table, value.columns)})
+    return value

@@ -107,6 +107,13 @@ FROM :taxonomy AS anon_stored
 INNER JOIN :labels AS anon_cut ON anon_stored.level = anon_cut.level AND anon_stored.label = anon_cut.label
 WHERE anon_stored.attribute = :attribute;
 
+-- name: labels_at
+-- labels that a taxonomy has at some levels
+-- :taxonomy (attribute VARCHAR, level INTEGER, label VARCHAR)
+-- :attribute 'age'
+-- :levels 0, 2
+SELECT anon_stored.label FROM :taxonomy AS anon_stored WHERE anon_stored.attribute = :attribute AND anon_stored.level IN (:levels);
+
 -- name: overview
 -- the tables of the database
 -- The tables and views of the current database, each with about how many rows it has; a row without a name if there is

@@ -9,17 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import PolicyError, SqlanonError
-from sqlanon.model.destination import Replace, replacing
 from sqlanon.model.names import enumerated, folded, listed, speller
 
 if TYPE_CHECKING:
     from sqlanon.api.opened import OpenedEngine
     from sqlanon.engines.relations import ResolvedSource, Source
-    from sqlanon.methods.stages import Progress, Stages, Stopped
+    from sqlanon.methods.stages import Stages
     from sqlanon.model.policy.linked_policy import LinkedPolicy
     from sqlanon.model.release.linked import LinkedMeasurement, LinkedVerification
     from sqlanon.model.release.linked_release_report import LinkedReleaseReport
-    from sqlanon.model.release.linked_report import LinkedRelease
 
     Tables = Mapping[str, Source | None] | None  # by the name of the table; None for that table of the warehouse
     GivenLinkedPolicy = LinkedPolicy | Mapping[str, Any] | str | Path
@@ -55,38 +53,6 @@ def linked_sources(opened: OpenedEngine, policy: LinkedPolicy, given: object) ->
     return found
 
 
-# More than six parameters: what a run is given.
-def run_linked(
-    opened: OpenedEngine,
-    given: object,
-    policy: LinkedPolicy,
-    into: str | Path,
-    *,
-    replace: Replace,
-    progress: Progress,
-    stopped: Stopped | None,
-    max_loss: float | None,
-    is_listed: bool,
-) -> LinkedRelease:
-    from sqlanon.run.linked import anonymize_linked
-
-    if replace == "changed":
-        raise PolicyError(
-            'replace="changed" is not for several tables: keys are drawn anew in each run; give replace=True'
-        )
-    return anonymize_linked(
-        opened.engine,
-        linked_sources(opened, policy, given),
-        policy,
-        into,
-        replace=replacing(replace),
-        progress=progress,
-        stopped=stopped,
-        max_loss=max_loss,
-        is_listed=is_listed,
-    )
-
-
 def measure_linked_tables(opened: OpenedEngine, given: object, policy: LinkedPolicy) -> LinkedMeasurement:
     from sqlanon.verification.linked import measure_linked
 
@@ -106,15 +72,12 @@ def verify_linked_tables(
 ) -> LinkedVerification:
     """Verify a release of several tables; without ``given`` sources it is not compared with them."""
     from sqlanon.verification.found_linked import find_linked
-    from sqlanon.verification.linked import verify_linked
-    from sqlanon.verification.verify import OTHER_RECORD
+    from sqlanon.verification.verify_linked import verify_linked
 
     place = place_of(release)
     sources = None if given is None else linked_sources(opened, policy, given)
-    verification = verify_linked(opened.engine, find_linked(opened.engine, place), policy, sources, place=str(place))
-    if record_sha256 is None or verification.record_sha256 == record_sha256.strip().lower():
-        return verification
-    return verification.model_copy(update={"shortfalls": (*verification.shortfalls, OTHER_RECORD)})
+    found = find_linked(opened.engine, place)
+    return verify_linked(opened.engine, found, policy, sources, place=str(place), expected_record=record_sha256)
 
 
 def report_on_linked_tables(

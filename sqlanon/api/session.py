@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from sqlanon.api.linked_calls import measure_linked_tables, refuse_options, run_linked
+from sqlanon.api.linked_calls import linked_sources, measure_linked_tables, refuse_options
 from sqlanon.api.opened import OfSession, OpenedEngine
 from sqlanon.api.partitions import Partitions
 from sqlanon.api.session_ledger import Ledger, LedgerMode
@@ -261,6 +261,7 @@ class Session(Preparations, Nodes, Releases, AbstractContextManager["Session"]):
         from sqlanon.model.policy.linked_policy import LinkedPolicy
         from sqlanon.model.pseudonym_key import key_for
         from sqlanon.publish.statement_log import statements_to
+        from sqlanon.run.linked import anonymize_linked
         from sqlanon.run.pipeline import anonymize
 
         wanted = self._opened.given(policy)
@@ -270,12 +271,12 @@ class Session(Preparations, Nodes, Releases, AbstractContextManager["Session"]):
             of_methods = {"node": node, "dataset": dataset, "public": public, "random_source": random_source}
             refuse_options(**of_rows, **of_methods, tables=tables, pseudonym_key=pseudonym_key)
             with statements_to(self._engine, sql):
-                return run_linked(
-                    self._opened,
-                    source,
+                return anonymize_linked(
+                    self._engine,
+                    linked_sources(self._opened, wanted, source),
                     wanted,
                     into,
-                    replace=replace,
+                    replace=replacing(replace),
                     progress=progress,
                     stopped=stopped,
                     max_loss=max_loss,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from typer import Exit, Option
 
@@ -13,10 +13,6 @@ from sqlanon.cli.command import command, reading
 from sqlanon.cli.options import Spelled
 from sqlanon.cli.output import ExitCode, put, say, show, write_file, write_json
 from sqlanon.errors import VerificationError
-
-if TYPE_CHECKING:
-    from sqlanon.model.policy.linked_policy import LinkedPolicy
-    from sqlanon.model.policy.policy import Policy
 
 POLICY = Spelled("FILE.toml", "--policy", Path, opt.read_any_policy, help="The policy.")
 
@@ -32,20 +28,10 @@ def measure(
     wanted = opt.sources_for(given["policy"], source)
     with reading(database) as session:
         measurement = session.measure(wanted, **given)
-    falls_short = _shortfalls(measurement, given["policy"])
-    put(measurement, as_json=as_json, met=not falls_short)
-    if falls_short:
-        say(f"Not met: {'; '.join(falls_short)}.")
+    put(measurement, as_json=as_json, met=measurement.met)
+    if not measurement.met:
+        say(f"Not met: {'; '.join(measurement.shortfalls)}.")
         raise Exit(ExitCode.NOT_MET)
-
-
-def _shortfalls(found: Any, policy: Policy | LinkedPolicy) -> list[str]:
-    from sqlanon.model.policy.linked_policy import LinkedPolicy
-    from sqlanon.verification.linked import shortfalls_of_linked
-
-    if isinstance(policy, LinkedPolicy):
-        return shortfalls_of_linked(found, policy)
-    return [] if found.met else [f"{found.source} falls short of the policy"]
 
 
 @command(Session.report, policy=Spelled("FILE", kind=Path, read=opt.read_any_policy), source=Spelled("SOURCE"))

@@ -7,8 +7,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from sqlanon.model.policy_value import PolicyValue
-from sqlanon.model.privacy import TwoOrMore
+from sqlanon.model.criteria import CLASS_SIZE, Bound, at_least
+from sqlanon.model.privacy import PrivacyModel, TwoOrMore
 
 
 def _one_or_two(given: Any) -> Any:
@@ -21,7 +21,7 @@ def _one_or_two(given: Any) -> Any:
     return int(given)
 
 
-class KnownRows(PolicyValue):
+class KnownRows(PrivacyModel):
     """Whoever knows a person's columns and up to ``m`` of the person's rows is left with at least ``k`` persons.
 
     Only rows that a person *has* are known: not that there are no others, nor how many there are. Two known rows of a
@@ -36,6 +36,10 @@ class KnownRows(PolicyValue):
     m: Annotated[Literal[1, 2], BeforeValidator(_one_or_two)] = Field(
         default=1, description="maximum number of known rows, 1 or 2"
     )
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        return (at_least(CLASS_SIZE, self.k),)
 
     def __str__(self) -> str:
         return f"k-anonymity for up to {self.m} known row{'s' * (self.m > 1)} (k = {self.k})"

@@ -48,6 +48,27 @@ class NodeRecord(Part):
         return NodeRecord(levels=respelled(self.levels, names))
 
 
+class RungsRecord(Part):
+    """A release of rows at several levels: those that each quasi-identifier has."""
+
+    kind: Literal["rungs"] = "rungs"
+    levels: dict[str, tuple[Level, ...]]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (*self.levels,)
+
+    @property
+    def used_levels(self) -> Iterator[tuple[str, int]]:
+        yield from ((name, level) for name, levels in self.levels.items() for level in levels)
+
+    def of(self, names: Collection[str]) -> RungsRecord:
+        return RungsRecord(levels=_only(self.levels, names))
+
+    def spelled_like(self, names: Sequence[str]) -> RungsRecord:
+        return RungsRecord(levels=respelled(self.levels, names))
+
+
 class CutRecord(Part):
     """A release at a cut of each column."""
 
@@ -141,5 +162,5 @@ def _only(found: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name in names}
 
 
-LabelsRecord: TypeAlias = Annotated[NodeRecord | CutRecord | ClassesRecord, Field(discriminator="kind")]
+LabelsRecord: TypeAlias = Annotated[NodeRecord | RungsRecord | CutRecord | ClassesRecord, Field(discriminator="kind")]
 """The labels of a release."""

@@ -234,7 +234,6 @@ class LinkedTableRecord(Part):
     key: str | None = None
     row_key: str | None = None
     rows: LinkedRowsRecord
-    node: dict[str, Level] | None = None  # levels by column; None if rows have several
     columns: dict[str, str] = Field(default_factory=dict)  # types by name, in order
     content: ContentRecord | None = None
 

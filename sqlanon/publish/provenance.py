@@ -70,7 +70,7 @@ def release_record(
     )
 
 
-def attained_bounds(policy: Policy, attained: Sequence[float | None]) -> list[BoundRecord]:
+def attained_bounds(policy: Policy | LinkedPolicy, attained: Sequence[float | None]) -> list[BoundRecord]:
     """Pair every bound of a policy with its attained value, rounded to its precision, in policy order."""
     bounds = [(str(model), each) for model in policy.privacy for each in model.bounds]
     rounded = (round(v, DECIMALS) if isinstance(v, float) and math.isfinite(v) else v for v in attained)

@@ -107,6 +107,12 @@ def labels_outside(
     return SQL.query("foreign_labels", source=table, attribute=string(name), name=name, labels=exp.Subquery(this=known))
 
 
+def labels_off_levels(table: exp.Expr, name: str, levels: Iterable[int], taxonomy: Taxonomies) -> exp.Query:
+    """Select the row of :func:`labels_outside` for labels of a column that its taxonomy has at none of some levels."""
+    known = SQL.query("labels_at", taxonomy=taxonomy, attribute=string(name), levels=[*map(number, levels)])
+    return SQL.query("foreign_labels", source=table, attribute=string(name), name=name, labels=exp.Subquery(this=known))
+
+
 def other_labels(table: exp.Expr, name: str, labels: Sequence[str]) -> exp.Query:
     """Select the row of :func:`labels_outside` for labels without a taxonomy, such as intervals."""
     given = [*map(string, labels)]

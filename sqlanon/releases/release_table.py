@@ -37,7 +37,7 @@ from sqlanon.model.names import (
     parts_of,
     table_named,
 )
-from sqlanon.model.record import LinkedRecord, Record, sha256_of_json
+from sqlanon.model.record import Record, sha256_of_json
 from sqlanon.publish.files import cannot_be_written, flush
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import identifier
@@ -68,42 +68,23 @@ def row_of(name: str, datasets: Sequence[str], record: Record, fit_sha256: str |
     """Return the row of an unconfirmed release; a partition's counts include all partitions of its fit."""
     assert record.policy is not None
     assert record.policy_sha256 is not None
-    if record.linked is not None:
-        return _row_of_linked(name, datasets, record, record.linked, made_at)
     labels, report = record.labels, record.report
-    rows = record.rows if record.fit is None else record.fit.rows
+    persons = None if record.linked is None else next(iter(record.linked.tables.values())).rows
+    rows = persons or (record.rows if record.fit is None else record.fit.rows)
     drawn = None if report is None else report.released_rows
+    method = record.policy.as_json["method"]
     sizes = [bound.attained for bound in record.privacy if bound.measure == CLASS_SIZE.name]
     smallest = None if not sizes or sizes[0] is None else int(sizes[0])
     return Row(
         target=name,
         datasets=datasets,
-        method=record.policy.as_json["method"]["model"],
+        method=method if isinstance(method, str) else method["model"],
         policy_sha256=record.policy_sha256,
         node=labels.levels if isinstance(labels, NodeRecord) and labels.levels else None,
         row_count=drawn if rows is None else rows.released,
-        min_class_size=smallest if report is None else report.min_class_size,
+        min_class_size=smallest if report is None or persons is not None else report.min_class_size,
         record_sha256=None,
         fit_sha256=fit_sha256,
-        made_at=made_at,
-    )
-
-
-def _row_of_linked(name: str, datasets: Sequence[str], record: Record, linked: LinkedRecord, made_at: datetime) -> Row:
-    """Return the row of a release of several tables, with the levels of all and the number of persons."""
-    assert record.policy is not None
-    nodes = {table: each.node or {} for table, each in linked.tables.items()}
-    levels = {f"{table}.{column}": level for table, node in nodes.items() for column, level in node.items()}
-    return Row(
-        target=name,
-        datasets=datasets,
-        method=record.policy.as_json["method"],
-        policy_sha256=str(record.policy_sha256),
-        node=levels or None,
-        row_count=next(iter(linked.tables.values())).rows.released,
-        min_class_size=next((int(bound.attained) for bound in record.privacy if bound.attained is not None), None),
-        record_sha256=None,
-        fit_sha256=None,
         made_at=made_at,
     )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from sqlanon.binding.linked import BoundLinked, bound_linked
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import UnsatisfiableError, VerificationError
+from sqlanon.errors import PolicyError, UnsatisfiableError, VerificationError
 from sqlanon.methods.linked.choices import choose
 from sqlanon.methods.linked.encoded import EncodedLinked, encode_linked
 from sqlanon.methods.linked.node_counts import LinkedChoice, table_losses
@@ -18,27 +18,21 @@ from sqlanon.methods.linked.remarks import hidden_labels, intervals, persons_wit
 from sqlanon.methods.linked.shown_rows import draw_keys, drop_cells, released_counts, written_rows
 from sqlanon.methods.stages import Progress, Stages, Stopped, never, proven_gap
 from sqlanon.model.destination import Replace
+from sqlanon.model.labels import NodeRecord, RungsRecord
 from sqlanon.model.names import enumerated, in_quotes
-from sqlanon.model.policy.linked_policy import LinkedPolicy, qualified
-from sqlanon.model.record import BoundRecord, LinkedRowsRecord, LinkedTableRecord, ReportRecord
+from sqlanon.model.policy.linked_policy import LinkedPolicy
+from sqlanon.model.record import LinkedRowsRecord, LinkedTableRecord, ReportRecord
 from sqlanon.model.release.linked import LinkedMeasurement
-from sqlanon.model.release.linked_report import LinkedRelease, LinkedReport, LinkedRowCounts
+from sqlanon.model.release.linked_report import CUSTODIAN_FIELDS, LinkedRelease, LinkedReport, LinkedRowCounts
 from sqlanon.model.release.measurement import with_notes
 from sqlanon.publish.linked_targets import LinkedTarget, holder_of, linked_target
-from sqlanon.publish.provenance import linked_release_record, promise_of
+from sqlanon.publish.provenance import attained_bounds, linked_release_record, promise_of
 from sqlanon.release.linked_guarantee import linked_guarantee
 from sqlanon.releases.listing import latest
 from sqlanon.releases.noting import Noting, noting
 from sqlanon.releases.release_table import target_name
 from sqlanon.run.others import MAX_OTHERS
-from sqlanon.verification.linked import (
-    MAX_KNOWN_ROWS,
-    measure_linked,
-    models_of_linked,
-    other_rows,
-    persons_left,
-    shortfalls_of_linked,
-)
+from sqlanon.verification.linked import MAX_KNOWN_ROWS, measure_linked, other_rows
 
 WITHDRAWN = "the written tables do not meet their policy and were withdrawn:"
 
@@ -66,6 +60,9 @@ def anonymize_linked(
 
     Errors are those of :meth:`sqlanon.Session.anonymize`; after any of them, the target is as it was before.
     """
+    if replace == "changed":
+        reason = "keys are drawn anew in each run; give replace=True"
+        raise PolicyError(f'replace="changed" is not for several tables: {reason}')
     stages = Stages(progress)
     holder = holder_of(engine, into, policy.root)
     with stages.watching(engine), bound_linked(engine, sources, policy) as bound:
@@ -124,7 +121,7 @@ class _Run:
         promised = 0 if policy.known_rows is None else policy.known_rows.m
         upto = MAX_KNOWN_ROWS if sum(released.values()) <= MAX_PAIRED_ROWS else max(promised, 1)
         measured = measure_linked(self.engine, written, policy, upto=upto, sources=self.sources)
-        if shortfalls := [*shortfalls_of_linked(measured, policy), *other_rows(measured, released)]:
+        if shortfalls := [*measured.shortfalls, *other_rows(measured, released)]:
             raise VerificationError(WITHDRAWN, shortfalls)
         return measured
 
@@ -138,11 +135,10 @@ class _Run:
         policy, tables = self.bound.policy, self.bound.tables
         lattice, outcome = encoded.context.lattice, choice.outcome
         return LinkedReport(
-            sources={name: table.description for name, table in tables.items()},
+            source=enumerated(table.description for table in tables.values()),
             into=self.target.name,
             method=policy.method,
-            models=models_of_linked(measured, policy),
-            known_rows=None if policy.known_rows is None else policy.known_rows.m,
+            models=measured.models,
             persons_without_rows=persons_without_rows(self.engine, encoded),
             tables=dict(rows),
             node=lattice.named(choice.counts.levels),
@@ -152,8 +148,9 @@ class _Run:
                 for name, rungs in choice.rungs.items()
             },
             limits={name: policy.limit(name) for name in tables},
+            quality=policy.quality.model,
             loss=choice.loss,
-            losses=table_losses(encoded, choice.counts),
+            losses={**table_losses(encoded, choice.counts)},
             lattice_nodes=lattice.size,
             checked_nodes=outcome.checked_nodes,
             proven_optimal=outcome.proven_optimal,
@@ -170,19 +167,14 @@ class _Run:
     def _recorded(self, report: LinkedReport) -> LinkedRelease:
         """Add the record of the release; what is for its custodian is not in it."""
         target, promise = self.target, linked_guarantee(self.bound.policy)
-        bounds = [
-            BoundRecord(
-                model=str(model), measure="persons", required=model.k, attained=persons_left(report.measured, model)
-            )
-            for model in self.bound.policy.models_of_persons
-        ]
         record = linked_release_record(
             self.bound.policy,
             dict(ChainMap(*(table.path.taxonomy_hashes for table in self.bound.tables.values()))),
             _recorded_tables(self.bound.policy, report),
             promise=promise_of(self.bound.policy, promise),
-            privacy=bounds,
-            report=ReportRecord(**report.public().model_dump(mode="json")),
+            labels=_labels(report),
+            privacy=attained_bounds(self.bound.policy, [each.attained for each in report.models]),
+            report=ReportRecord(**report.model_dump(mode="json", exclude=set(CUSTODIAN_FIELDS))),
         )
         report = with_notes(report, self._others_in_words())
         self.noted.note(target.holder, record, target.add_record(record))
@@ -209,17 +201,25 @@ def refuse_useless(choice: LinkedChoice, max_loss: float | None) -> None:
         )
 
 
+def _labels(report: LinkedReport) -> NodeRecord | RungsRecord:
+    """Return the levels of the labels in the release."""
+    if not report.rungs:
+        return NodeRecord(levels=report.node)
+    levels = {name: {level} for name, level in report.node.items()}
+    for rungs in report.rungs.values():
+        levels |= {name: {rung[name] for rung in rungs} for name in rungs[0]}
+    return RungsRecord(levels={name: tuple(sorted(found)) for name, found in levels.items()})
+
+
 def _recorded_tables(policy: LinkedPolicy, report: LinkedReport) -> dict[str, LinkedTableRecord]:
     """Return the tables of the record, without caps, which would reveal what was cut."""
     found = {}
     for name in policy.ordered:
         roles = policy.tables[name]
-        node = {each: report.node[qualified(name, each)] for each in roles.quasi_identifiers}
         found[name] = LinkedTableRecord(
             parent=roles.parent,
             key=roles.key,
             row_key=policy.row_key(name),
             rows=LinkedRowsRecord(**report.tables[name].model_dump()),
-            node=None if report.rungs else node,
         )
     return found

@@ -14,8 +14,8 @@ from sqlanon.model.release.linked_release_report import LinkedReleaseReport
 from sqlanon.model.release.linked_report import LinkedReport
 from sqlanon.run.recorded import without_files
 from sqlanon.verification.found_linked import FoundLinked
-from sqlanon.verification.linked import verify_linked
 from sqlanon.verification.verify import OTHER_POLICY
+from sqlanon.verification.verify_linked import verify_linked
 
 
 def linked_release_report(
@@ -36,17 +36,14 @@ def linked_release_report(
         raise EngineError(f"{place} has no provenance of a release of several tables", step="provenance")
     recorded = {name: value for name, value in record.report.as_json.items() if name in LinkedReport.model_fields}
     verification = verify_linked(engine, found, policy, sources, place=str(place))
-    if is_recorded:
-        notes = tuple(note for note in verification.notes if note != OTHER_POLICY)
-        verification = verification.model_copy(update={"notes": notes})
     return LinkedReleaseReport(
         release=str(place),
         date=datetime.now(UTC).date().isoformat(),
         version=record.version,
         terms=policy.release,
         promise=record.promise.guarantee,
-        report=LinkedReport.model_validate(recorded),
-        verification=verification,
+        report=LinkedReport(**{**recorded, "source": "", "into": str(place)}),
+        verification=verification.without(OTHER_POLICY) if is_recorded else verification,
     )
 
 

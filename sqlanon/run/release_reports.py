@@ -101,8 +101,7 @@ def release_report(
     before, sizes = table.exposure_before(), tuple(table.sizes())
     stages.finish()
     if given is None:  # the recorded policy differs only in paths
-        notes = tuple(note for note in verification.notes if note != OTHER_POLICY)
-        verification = verification.model_copy(update={"notes": notes})
+        verification = verification.without(OTHER_POLICY)
     facts = {} if record.report is None else record.report.as_json
     rows, exposure = record.rows, verification.measurement.exposure
     left_out = None if rows is None or rows.source is None else rows.source - rows.released

@@ -13,7 +13,7 @@ from sqlanon.binding import stored_taxonomies
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.stages import silent
-from sqlanon.model.labels import LabelsRecord, NodeRecord
+from sqlanon.model.labels import LabelsRecord, NodeRecord, RungsRecord
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
@@ -265,7 +265,7 @@ def size_counts(engine: Compute, source: ResolvedSource, policy: Policy) -> Size
 
 def _levels_of_labels(labels: Iterable[str | None], recorded: LabelsRecord | None, name: str) -> dict[str | None, int]:
     match recorded:
-        case None:
+        case None | RungsRecord():
             return {}
         case NodeRecord():
             return dict.fromkeys(labels, recorded.levels[name])

@@ -59,7 +59,7 @@ def _in_folder(engine: Engine, folder: Path, name: str) -> FoundLinked:
         try:
             tables[table] = _file(engine, folder / file, name)
         except EngineError:
-            changes.append(_of(table, "it cannot be read as a Parquet file"))
+            changes.append(of_table(table, "it cannot be read as a Parquet file"))
     return FoundLinked(tables, record, tuple(changes))
 
 
@@ -72,9 +72,9 @@ def _file(engine: Engine, path: Path, name: str) -> ResolvedSource:
 def _changes_of_files(folder: Path, linked: LinkedRecord, sizes: Mapping[str, int]) -> Iterator[str]:
     for table, written in linked.tables.items():
         if file_of(table) not in sizes:
-            yield _of(table, "it is not there")
+            yield of_table(table, "it is not there")
         elif written.content is None or written.content.file_sha256 != sha256_of(folder / file_of(table)):
-            yield _of(table, CHANGED["file_sha256"])
+            yield of_table(table, CHANGED["file_sha256"])
     if added := {*sizes} - {*map(file_of, linked.tables)}:
         yield f"it has {counted(len(added), 'file')} more than were written"
 
@@ -106,20 +106,20 @@ def _release_of(engine: Engine, root: str, found: Mapping[str, Stored]) -> Found
     changes = [*changes_of_record(note)]
     if record is None or record.linked is None:
         there = [each for each in found.values() if root_of(each) == root or folded(each.table.name) == root]
-        changes += [_of(root, "it has no provenance" if root in found else "it is not there")]
+        changes += [of_table(root, "it has no provenance" if root in found else "it is not there")]
         return FoundLinked({each.table.name: _table(each) for each in there}, None, (*changes, NO_RECORD))
     tables = dict[str, ResolvedSource]()
     for table, written in record.linked.tables.items():
         each = found.get(folded(table))
         if each is None:
-            changes.append(_of(table, "it is not there"))
+            changes.append(of_table(table, "it is not there"))
             continue
         tables[table] = _table(each)
-        changes += [_of(table, change) for change in changes_of_table(engine, each.table, written.content)]
+        changes += [of_table(table, change) for change in changes_of_table(engine, each.table, written.content)]
         if root_of(each) != root:
-            changes.append(_of(table, "it has no provenance of this release"))
+            changes.append(of_table(table, "it has no provenance of this release"))
         if folded(table) != root:
-            changes += [_of(table, change) for change in changes_of_record(each.comment)]
+            changes += [of_table(table, change) for change in changes_of_record(each.comment)]
     return FoundLinked(tables, record, tuple(changes))
 
 
@@ -127,5 +127,5 @@ def _table(found: Stored) -> ResolvedSource:
     return ResolvedSource(found.table, f'table "{found.table.db}.{found.table.name}"')
 
 
-def _of(table: str, change: str) -> str:
+def of_table(table: str, change: str) -> str:
     return f'of the table "{table}": {change}'

@@ -15,8 +15,8 @@ from sqlanon.binding.prepare import spelled_like_taxonomies
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError
-from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
-from sqlanon.model.names import folded
+from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord, RungsRecord
+from sqlanon.model.names import enumerated, folded
 from sqlanon.model.policy.linked_policy import LinkedPolicy
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy_value import unknown_names
@@ -35,10 +35,6 @@ RELEASED_ROLES = ("quasi_identifiers", "sensitive", "pseudonyms", "insensitive")
 
 OTHER_RECORD = "its record does not have the given hash"
 OTHER_POLICY = "it was made by a policy other than the one it is verified against"
-
-LABELS_NOT_COMPARED = (
-    "the labels of {} are not compared with their taxonomies: those of the release are not loaded here"
-)
 
 NOT_COVERED = (
     "whether the sensitive and insensitive values are true: the privacy models and the provenance are checked, and "
@@ -83,34 +79,22 @@ def verify_published(
     else:
         measurement = measure(engine, found.source, policy, beside or Beside())
     shortfalls = [*found.shortfalls, *misfits(policy, found.columns)]
-    if measurement.row_count == 0 and not is_private:
-        shortfalls.append("it has no rows")
-    shortfalls += [
-        f"{result.model}: attained {result.attained:g}"
-        for result in measurement.models
-        if result.met is False and result.attained is not None
-    ]
+    shortfalls += () if is_private else measurement.shortfalls
     notes = list(found.notes)
     if found.policies and found.policies.isdisjoint({as_given, policy.sha256()}):
         notes.append(OTHER_POLICY)
-    kept = [name for name in found.columns if folded(name) not in map(folded, policy.quasi_identifiers)]
-    shortfalls += beyond_bounds(engine, found.source.relation, policy, kept)
-    pseudonyms = [name for name in policy.pseudonyms if folded(name) in map(folded, found.columns)]
-    shortfalls += pseudonym_problems(engine, found.source.relation, pseudonyms)
     if found.record is not None:
         record = found.record.spelled_like(policy.quasi_identifiers)
         shortfalls += [*other_counts(record, policy, measurement), *other_levels(record, policy)]
-        foreign, unknown = foreign_labels(engine, found.source.relation, policy, record)
-        shortfalls += foreign
-        notes += unknown
+    compares_values = has_source and beside is not None and not policy.method.invents_values
+    source = beside.source if compares_values and beside is not None else None
+    more, unknown = differences(engine, found, policy, source)
+    shortfalls += more
+    notes += labels_not_compared(unknown)
     k = measurement.k
     if not is_private and beside is not None and beside.source is not None and k is not None and k < policy.criteria.k:
         relation = found.source.relation
         notes += few_matches(engine, relation, beside.source, policy.quasi_identifiers, policy.criteria.k)
-    covered = NOT_COVERED
-    if has_source and beside is not None and beside.source is not None and not policy.method.invents_values:
-        shortfalls += _added_values(engine, found, policy, beside.source)
-        covered = PLACES_NOT_COVERED
     if expected_record is not None and found.record_sha256 != expected_record.strip().lower():
         shortfalls.append(OTHER_RECORD)
     return Verification(
@@ -119,11 +103,46 @@ def verify_published(
         shortfalls=tuple(shortfalls),
         notes=tuple(notes),
         not_covered=(
-            *(PROMISE_NOT_COVERED if is_private else covered),
+            *(PROMISE_NOT_COVERED if is_private else NOT_COVERED if source is None else PLACES_NOT_COVERED),
             *(NOT_SIGNED if expected_record is None else ()),
         ),
         record_sha256=found.record_sha256,
     )
+
+
+def differences(
+    engine: Engine, found: FoundRelease, policy: Policy, source: exp.Expr | None
+) -> tuple[list[str], list[str]]:
+    """Compare the values of a table with its policy, its record and its source.
+
+    Return a sentence on each difference, and the quasi-identifiers whose labels cannot be compared.
+    """
+    relation, there = found.source.relation, {*map(folded, found.columns)}
+    kept = [name for name in found.columns if folded(name) not in map(folded, policy.quasi_identifiers)]
+    shortfalls = [*beyond_bounds(engine, relation, policy, kept)]
+    pseudonyms = [name for name in policy.pseudonyms if folded(name) in there]
+    shortfalls += pseudonym_problems(engine, relation, pseudonyms)
+    unknown: list[str] = []
+    if found.record is not None:
+        record = found.record.spelled_like(policy.quasi_identifiers)
+        foreign, unknown = foreign_labels(engine, relation, policy, record)
+        shortfalls += foreign
+    columns = [name for name in (*policy.sensitive, *policy.insensitive) if folded(name) in there]
+    if source is not None and columns:
+        query = table_call("added_values", relation.copy(), source.copy(), names(columns))
+        if added := engine.fetch(query, "values of the source")[0]["added_rows"]:
+            lacking = "values that its source lacks, or has less often"
+            shortfalls.append(f"{added:,} rows have sensitive and insensitive {lacking}")
+    return shortfalls, unknown
+
+
+def labels_not_compared(columns: Sequence[str]) -> Iterator[str]:
+    """Note the columns whose labels are not compared, if there are any."""
+    if columns:
+        named = ", ".join(f'"{name}"' for name in columns)
+        yield (
+            f"the labels of {named} are not compared with their taxonomies: those of the release are not loaded here"
+        )
 
 
 # More than six parameters: they are options of :meth:`sqlanon.Session.verify`.
@@ -200,21 +219,6 @@ def misfits(policy: Policy, columns: tuple[str, ...]) -> Iterator[str]:
             yield f'it lacks the column "{name}", which the policy releases'
 
 
-def _added_values(engine: Engine, found: FoundRelease, policy: Policy, source: exp.Expr) -> Iterator[str]:
-    there = {folded(name) for name in found.columns}
-    columns = [name for name in (*policy.sensitive, *policy.insensitive) if folded(name) in there]
-    if added := added_rows(engine, found.source.relation, source, columns):
-        yield f"{added:,} rows have sensitive and insensitive values that its source lacks, or has less often"
-
-
-def added_rows(engine: Engine, released: exp.Expr, source: exp.Expr, columns: Sequence[str]) -> int:
-    """Count the rows with values of these columns that the source lacks, or has less often."""
-    if not columns:
-        return 0
-    query = table_call("added_values", released.copy(), source.copy(), names([*columns]))
-    return int(engine.fetch(query, "values of the source")[0]["added_rows"])
-
-
 # guarded: tests/unit/test_guarded_verification.py
 def other_counts(record: Record, policy: Policy, measurement: Measurement) -> Iterator[str]:
     if record.rows is not None and record.rows.released != measurement.row_count:
@@ -248,6 +252,7 @@ LISTED = Relation("anon_listed_classes", "class")
 
 
 def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: Record) -> tuple[list[str], list[str]]:
+    """Return a sentence on each column with labels that the release cannot have, and the columns not compared."""
     names = policy.quasi_identifiers
     listed = [*unlisted_classes(engine, relation, record.labels)] if isinstance(record.labels, ClassesRecord) else []
     labels = record.labels
@@ -256,11 +261,10 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
         labels = labels.of(stored_taxonomies.unchanged(engine, names, record.taxonomy_sha256))
     items = labels.items if isinstance(labels, CutRecord) else ()
     compared = {*items, *ordered} if labels is None else {*labels.columns, *items, *ordered}
-    unknown = ", ".join(f'"{name}"' for name in names if name not in compared)
-    notes = [LABELS_NOT_COMPARED.format(unknown)]
+    unknown = [name for name in names if name not in compared]
     if labels is None or not labels.columns:
-        return listed, notes
-    roots = labels_of_top(engine, policy, labels) if isinstance(labels, NodeRecord) else {}
+        return listed, unknown
+    roots = labels_of_top(engine, policy, labels) if isinstance(labels, NodeRecord | RungsRecord) else {}
     check = LabelsCheck(engine, labels, roots)
     masked = 0 if record.rows is None else record.rows.masked
     shortfalls = [*listed, *(_other_masks(check, relation, names, masked) if masked else ())]
@@ -268,7 +272,7 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
     if masked or policy.has_private_method:
         relation = subquery(queries.unmasked_rows(relation, names), "anon_unmasked")
     shortfalls += [f"column {each}" for each in check.shortfalls(relation)]
-    return shortfalls, notes if unknown else []
+    return shortfalls, unknown
 
 
 # guarded: tests/unit/test_guarded_verification.py
@@ -297,13 +301,15 @@ def unlisted_classes(engine: Compute, relation: exp.Expr, recorded: ClassesRecor
 @dataclass(frozen=True)
 class LabelsCheck:
     engine: Engine
-    labels: NodeRecord | CutRecord
-    roots: Mapping[str, str]  # for a node, the labels that the policy gives unknown values, by column
+    labels: NodeRecord | RungsRecord | CutRecord
+    roots: Mapping[str, str]  # unless it is a cut, the labels that the policy gives unknown values, by column
 
     def mismatch(self, column: str) -> str:
         """Return the words between "labels that" and "of the release" for a column with foreign labels."""
         if isinstance(self.labels, NodeRecord):
             return f"its taxonomy does not have at level {self.labels.levels[column]}, that"
+        if isinstance(self.labels, RungsRecord):
+            return f"its taxonomy does not have at levels {enumerated(map(str, self.labels.levels[column]))}, those"
         if column in self.labels.intervals:
             return "are none of the intervals"
         return "its taxonomy does not have in the cut"
@@ -341,17 +347,26 @@ class LabelsCheck:
             case NodeRecord(levels=levels):
                 if known := {name: level for name, level in levels.items() if name not in self.roots}:
                     yield queries.foreign_labels(relation, known, taxonomy)
-                for name, root in self.roots.items():
-                    others = subquery(queries.rows_without(relation, name, root), "anon_known_labels")
-                    yield queries.foreign_labels(others, {name: levels[name]}, taxonomy)
+                for name in self.roots:
+                    yield queries.foreign_labels(self._known(relation, name), {name: levels[name]}, taxonomy)
+            case RungsRecord(levels=rungs):
+                yield from (
+                    queries.labels_off_levels(self._known(relation, name), name, levels, taxonomy)
+                    for name, levels in rungs.items()
+                )
             case CutRecord(labels=labels, interval_labels=intervals):
                 for name, of_name in labels.items():
                     yield queries.labels_outside(relation, name, both_spellings(of_name), taxonomy)
                 for name, texts in intervals.items():
                     yield queries.other_labels(relation, name, texts)
 
+    def _known(self, relation: exp.Expr, name: str) -> exp.Expr:
+        """Return the rows whose value of a column was known."""
+        root = self.roots.get(name)
+        return relation if root is None else subquery(queries.rows_without(relation, name, root), "anon_known_labels")
 
-def labels_of_top(engine: Engine, policy: Policy, node: NodeRecord) -> dict[str, str]:
+
+def labels_of_top(engine: Engine, policy: Policy, node: NodeRecord | RungsRecord) -> dict[str, str]:
     names = [name for name in policy.columns_with("top") if name in node.levels]
     found = engine.fetch(taxonomies.roots(engine.taxonomy, names), "labels of the top", "node") if names else []
     return {row["attribute"]: row["root"] for row in found}

@@ -20,7 +20,7 @@ from sqlanon.model.policy.linked_policy import LinkedPolicy, TableRoles
 from sqlanon.model.privacy import AlphaKAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.model.release.linked import LinkedMeasurement
 from sqlanon.queries.kit.nodes import identifier
-from sqlanon.verification.linked import measure_linked, models_of_linked, shortfalls_of_linked
+from sqlanon.verification.linked import measure_linked
 from tests.effort import examples
 from tests.engines import engine_of
 
@@ -171,7 +171,7 @@ def test_known_rows_and_trees_of_four_tables(session: sa.Session, persons: list[
     assert found.trees.persons_below == sum(size < 3 for size in alike)
     assert found.broken[BILLS].orphans == 2
     alone = [number for number, (k, *_) in expected(persons, 3).items() if k < 3]
-    assert len(shortfalls_of_linked(found, POLICY)) == 1 + len(alone)
+    assert len(found.shortfalls) == 1 + len(alone)
 
 
 def seven(session: sa.Session, wards: str, ward: str = "ward") -> LinkedMeasurement:
@@ -225,7 +225,7 @@ def test_rows_without_keys_are_not_measured(session: sa.Session) -> None:
         engine, {name: ResolvedSource(exp.Table(this=identifier(name)), name) for name in NAMES}, POLICY
     )
     assert (found.known, found.trees) == ({}, None)
-    assert shortfalls_of_linked(found, POLICY) == [
+    assert [*found.shortfalls] == [
         'of the table "pers"ons": 1 rows have the key of another row',
         'of the table "label": 1 rows have no key',
         'of the table "label": 1 rows belong to no row of its parent',
@@ -275,18 +275,17 @@ def test_shares_are_of_persons_who_have_a_value(session: sa.Session, persons: li
             is_beyond = is_beyond or share / whole - 1 > -log(whole) + 1e-12
     tables, sources = relations(session, "released", persons), relations(session, "original", everybody)
     found = measure_linked(engine_of(session), tables, SHARES, sources=sources)
-    attained = {(each.model, each.measure): each.attained for each in models_of_linked(found, SHARES)}
+    measured = {each.measure: each.attained for each in found.models if each.column is not None}
     if max(shares) == 0:
-        assert {*found.shares["stays.value"].values()} == {None}
+        assert {*measured.values()} == {None}
         return
-    measured = found.shares["stays.value"]
     assert measured["largest_share"] == pytest.approx(max(shares))
     assert measured["basic_likeness"] == pytest.approx(max(ratios) - 1)
     assert measured["disclosure"] == pytest.approx(log2(max(ratios)))
     assert (measured["enhanced_likeness"] == inf) == is_beyond
-    assert max(shares) in attained.values()
-    alone = measure_linked(engine_of(session), tables, SHARES).shares["stays.value"]
-    assert [name for name, value in alone.items() if value is not None] == ["largest_share"]
-    short = [sentence for sentence in shortfalls_of_linked(found, SHARES) if "attained" in sentence]
+    alone = measure_linked(engine_of(session), tables, SHARES).models
+    known = [each.measure for each in alone if each.column is not None and each.attained is not None]
+    assert known == ["largest_share"]
+    short = [sentence for sentence in found.shortfalls if "attained" in sentence]
     bounds = [max(shares) <= 0.5, max(ratios) - 1 <= 1 and not is_beyond, max(ratios) - 1 <= 1, log2(max(ratios)) < 1]
     assert len(short) == bounds.count(False)

@@ -23,6 +23,7 @@ from sqlanon.errors import EngineError, TargetError
 from sqlanon.methods.stages import silent
 from sqlanon.model.destination import MARKER, Replace
 from sqlanon.model.known_rows import KnownRows
+from sqlanon.model.labels import NodeRecord
 from sqlanon.model.policy.linked_policy import LinkedPolicy, TableRoles
 from sqlanon.model.record import LinkedRowsRecord, LinkedTableRecord, Record
 from sqlanon.publish.files import PREVIOUS, exchange
@@ -54,13 +55,14 @@ def policy(at_most: int = 7) -> LinkedPolicy:
 def record(tables: tuple[str, ...] = TABLES) -> Record:
     root, *others = tables
     linked = {
-        root: LinkedTableRecord(row_key="pid", rows=LinkedRowsRecord(source=3, released=2), node={"born": 1}),
+        root: LinkedTableRecord(row_key="pid", rows=LinkedRowsRecord(source=3, released=2)),
         **{
-            name: LinkedTableRecord(parent=root, key="pid", rows=LinkedRowsRecord(source=2, released=2), node={})
+            name: LinkedTableRecord(parent=root, key="pid", rows=LinkedRowsRecord(source=2, released=2))
             for name in others
         },
     }
-    return linked_release_record(policy(), {"patients.born": "0"}, linked)
+    labels = NodeRecord(levels={"patients.born": 1, "visits.ward": 0})
+    return linked_release_record(policy(), {"patients.born": "0"}, linked, labels=labels)
 
 
 def rows(seed: int, count: int = 3) -> exp.Query:
@@ -126,7 +128,8 @@ class TestEveryPlace:
         assert found.record is not None
         assert found.record.linked is not None
         assert found.record.linked.tables["visits"].columns == {"pid": "BIGINT", "ward": "VARCHAR"}
-        assert found.record.linked.tables["patients"].node == {"born": 1}
+        assert isinstance(found.record.labels, NodeRecord)
+        assert found.record.labels.levels["patients.born"] == 1
 
     def test_written_rows_are_read_before_they_are_published(self, engine: Engine, place: str) -> None:
         with opened(engine, place) as target:

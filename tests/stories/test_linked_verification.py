@@ -9,6 +9,7 @@ from sqlanon.binding.linked import bound_linked
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.model.known_rows import KnownRows
+from sqlanon.model.labels import NodeRecord, RungsRecord
 from sqlanon.model.policy.linked_policy import LinkedPolicy, TableRoles
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.record import LinkedRowsRecord, LinkedTableRecord, Record
@@ -16,7 +17,7 @@ from sqlanon.model.release.linked import LinkedVerification
 from sqlanon.model.taxonomy.rules import Groups, Intervals
 from sqlanon.publish.provenance import linked_release_record
 from sqlanon.verification.found_linked import FoundLinked
-from sqlanon.verification.linked import verify_linked
+from sqlanon.verification.verify_linked import verify_linked
 from tests.engines import engine_of
 
 POLICY = LinkedPolicy(
@@ -75,12 +76,12 @@ def sources(engine: Engine) -> Mapping[str, ResolvedSource]:
 def record(engine: Engine, sources: Mapping[str, ResolvedSource]) -> Record:
     with bound_linked(engine, sources, POLICY) as bound:
         hashes = {name: found for table in bound.tables.values() for name, found in table.path.taxonomy_hashes.items()}
-    rows, node = {"patients": 60, "visits": 150}, {"patients": {"born": 1}, "visits": {"ward": 1}}
     tables = {
-        name: LinkedTableRecord(rows=LinkedRowsRecord(source=count, released=count), node=node[name])
-        for name, count in rows.items()
+        name: LinkedTableRecord(rows=LinkedRowsRecord(source=count, released=count))
+        for name, count in {"patients": 60, "visits": 150}.items()
     }
-    return linked_release_record(POLICY, hashes, tables)
+    labels = NodeRecord(levels={"patients.born": 1, "visits.ward": 1})
+    return linked_release_record(POLICY, hashes, tables, labels=labels)
 
 
 def verified(
@@ -107,15 +108,15 @@ CHANGES: dict[str, tuple[dict[str, str], list[str]]] = {
     "another table": ({"bills": VISITS}, ['it has the table "bills", which the policy lacks']),
     "a name": (
         {"patients": f"SELECT *, 'n' AS name {PATIENTS}"},
-        ['"patients" has the identifier "name", which the policy does not release'],
+        ['of the table "patients": it has the identifier "patients.name"'],
     ),
     "another column": (
         {"visits": f"SELECT *, 1 AS x {VISITS}"},
-        ['"visits" has the column "x", which the policy does not release'],
+        ['of the table "visits": it has the column "visits.x", to which the policy gives no role'],
     ),
     "no ward": (
         {"visits": f"SELECT * EXCLUDE (ward) {VISITS}"},
-        ['"visits" lacks the column "ward", which the policy releases'],
+        ['of the table "visits": it lacks the column "visits.ward", which the policy releases'],
     ),
     "an orphan": (
         {"visits": f"SELECT * REPLACE (CASE WHEN patient = 8 THEN NULL ELSE patient END AS patient) {VISITS}"},
@@ -143,18 +144,25 @@ CHANGES: dict[str, tuple[dict[str, str], list[str]]] = {
     ),
     "a finer label": (
         {"visits": f"SELECT * REPLACE (CASE WHEN ward = 'outer' THEN 'skin' ELSE ward END AS ward) {VISITS}"},
-        ['"visits.ward" has 1 labels, in 50 rows, that its taxonomy does not have at level 1, that of the release'],
+        [
+            'of the table "visits": column "visits.ward" has 1 labels, in 50 rows, that its taxonomy does not have at '
+            "level 1, that of the release"
+        ],
     ),
     "a diagnosis that nobody has": (
         {"visits": f"SELECT * REPLACE ('d9' AS diagnosis) {VISITS}"},
-        ['"visits" has 150 rows with sensitive and insensitive values that its source lacks, or has less often'],
+        [
+            'of the table "visits": 150 rows have sensitive and insensitive values that its source lacks, or has less '
+            "often"
+        ],
     ),
     "one known row": (
         {"visits": f"SELECT * REPLACE (CASE WHEN patient = 8 THEN '*' ELSE ward END AS ward) {VISITS}"},
         [
             "who knows the person and one row is left with at least 1 person, not 2; fewer than 2 are left for 1 "
             "person",
-            '"visits.ward" has 1 labels, in 3 rows, that its taxonomy does not have at level 1, that of the release',
+            'of the table "visits": column "visits.ward" has 1 labels, in 3 rows, that its taxonomy does not have at '
+            "level 1, that of the release",
         ],
     ),
 }
@@ -173,8 +181,8 @@ def test_keys_of_the_source_are_found(engine: Engine, record: Record) -> None:
     old = {name: query.replace("* 7) % 60", ") % 60") for name, query in RELEASED.items()}
     found = verified(engine, record, sources, **old)
     assert [*found.shortfalls] == [
-        'the keys of "patients" are not drawn anew: 60 are "patients.id" of a row of the source that looks alike, '
-        "where 10 would be by chance"
+        'of the table "patients": its keys are not drawn anew: 60 are "patients.id" of a row of the source that '
+        "looks alike, where 10 would be by chance"
     ]
     reversed_keys = {
         "patients": RELEASED["patients"].replace("range * 7", "59 - range"),
@@ -216,3 +224,18 @@ def test_labels_without_their_taxonomies_are_noted(engine: Engine, record: Recor
         'the labels of "patients.born", "visits.ward" are not compared with their taxonomies: those of the release '
         "are not loaded here",
     )
+
+
+def test_labels_of_mixed_levels_are_those_of_some_rung(engine: Engine, record: Record) -> None:
+    """Wards are at levels 0 and 2, and their groups, at level 1, are not of the release."""
+    rungs = RungsRecord(levels={"patients.born": (1,), "visits.ward": (0, 2)})
+    mixed = record.model_copy(update={"labels": rungs})
+    policy = POLICY.changed({"maximum_levels": {}})
+    others = [
+        'of the table "visits": column "visits.ward" has 2 labels, in 150 rows, that its taxonomy does not have at '
+        "levels 0 and 2, those of the release"
+    ]
+    for ward, shortfalls in (("ward", others), ("CASE ward WHEN 'inner' THEN 'heart' ELSE '*' END", [])):
+        visits = f"SELECT * REPLACE ({ward} AS ward) {VISITS}"
+        found = FoundLinked({"patients": engine.resolve(RELEASED["patients"]), "visits": engine.resolve(visits)}, mixed)
+        assert [*verify_linked(engine, found, policy).shortfalls] == shortfalls

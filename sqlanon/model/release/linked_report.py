@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from sqlanon.model.release.linked import ALL_ROWS, ROW_COUNTS, LinkedMeasurement, known_in_words
-from sqlanon.model.release.measurement import ModelResult, PartialResult, Result, models_table
-from sqlanon.model.release.reports import Guarantee, levels_table
+from sqlanon.model.release.linked import LinkedMeasurement
+from sqlanon.model.release.measurement import PartialResult, Result, models_table
+from sqlanon.model.release.reports import CUSTODIAN_FIELDS as OF_ONE_TABLE
+from sqlanon.model.release.reports import Guarantee, Report, levels_table
 from sqlanon.report.document import (
     Part,
     Section,
     Table,
     count,
     facts,
-    figure,
     notes,
     paragraph,
     percent,
@@ -58,58 +58,34 @@ class SingledOut(Result):
     unique_persons: int
 
 
-CUSTODIAN_FIELDS = frozenset({"sources", "into", "hidden", "intervals", "persons_without_rows", "seconds"})
-"""The fields of a report that don't travel with a release: the place of the run, and facts about its sources."""
+CUSTODIAN_FIELDS = OF_ONE_TABLE | {"hidden", "intervals", "persons_without_rows"}
+"""The fields of a report that don't travel with a release: those of one table, and facts about its sources."""
 
 
-class LinkedReport(PartialResult):
+class LinkedReport(Report):
     """The numbers of a run over linked tables, without any cell value.
 
     Attributes:
-        sources, into: in words; sources by table.
-        method: the name of the method.
-        models: every privacy model, measured on the written tables.
-        known_rows: how many rows of a person others may know, by the policy; None for all of them.
         tables: counts of rows by table.
         persons_without_rows: source persons with no row in any other table.
-        node, heights: the level of each quasi-identifier, such as ``"visits.day"``, and the height of its taxonomy.
         rungs: by table, the levels of its quasi-identifiers, finest first, where rows are shown at several levels.
         limits: by table, the share of its rows that may be left out.
-        loss, losses: the loss that was minimized, and that of each table before its weight.
-        lattice_nodes, checked_nodes, proven_optimal, lower_bound, gap: as in :class:`Report`.
         measured: what the written tables show of persons.
         hidden: by column, the labels that released persons lost most often, only for the custodian.
         intervals: by column of dates, the persons of the source with three rows or more, and those who are alone by the
             days between them, only for the custodian.
-        domains: whether each taxonomy's domain was declared, stated by a file or observed.
-        notes: remarks for readers.
-        seconds: wall time of each stage.
+
+    The other fields are those of :class:`Report`: columns are named ``"visits.day"``, ``losses`` are those of tables
+    before their weights.
     """
 
-    sources: dict[str, str]
-    into: str
-    method: str
-    models: tuple[ModelResult, ...]
-    known_rows: int | None = None
     tables: dict[str, LinkedRowCounts]
     persons_without_rows: int | None = None
-    node: dict[str, int]
-    heights: dict[str, int]
     rungs: dict[str, tuple[dict[str, int], ...]] = Field(default_factory=dict)
     limits: dict[str, float]
-    loss: float
-    losses: dict[str, float]
-    lattice_nodes: int
-    checked_nodes: int
-    proven_optimal: bool
-    lower_bound: float | None = None
-    gap: float | None = None
     measured: LinkedMeasurement
     hidden: dict[str, tuple[HiddenLabel, ...]] = Field(default_factory=dict)
     intervals: dict[str, SingledOut] = Field(default_factory=dict)
-    domains: dict[str, str]
-    notes: tuple[str, ...] = ()
-    seconds: dict[str, float]
 
     @property
     def heading(self) -> str:
@@ -119,28 +95,12 @@ class LinkedReport(PartialResult):
         yield paragraph(self.search_in_words)
         yield models_table(self.models)
         yield Section("Tables", (*self._tables(),))
-        yield Section("What somebody may know", (self.measured.knowledge(self.promised),), KNOWLEDGE)
+        yield Section("What somebody may know", (self.measured.knowledge(is_promised=True),), KNOWLEDGE)
         if self.hidden:
             yield Section("What was hidden", (self._hidden(),), FEW_PERSONS.format(self.measured.k), "custodian")
         yield Section("Levels and losses", (*self._levels(),))
         yield from notes("Decide yourself", self.warnings)
         yield from notes("Notes", self.notes)
-
-    @property
-    def search_in_words(self) -> str:
-        """The loss and its proof in a sentence."""
-        checked = f"{count(self.checked_nodes)} of {count(self.lattice_nodes)} nodes"
-        if self.proven_optimal:
-            return f"Least loss ({figure(self.loss)}), proven by checking {checked}."
-        gap = "" if self.gap is None else f"; at most {figure(self.gap)} more than the least"
-        return f"Not proven optimal: loss {figure(self.loss)}, found by checking {checked}{gap}."
-
-    @property
-    def promised(self) -> tuple[str, ...]:
-        """What somebody may know, by the promise of the release; whoever knows all rows knows any of them."""
-        if self.known_rows is None:
-            return (*map(known_in_words, self.measured.known), ALL_ROWS, ROW_COUNTS)
-        return tuple(known_in_words(number) for number in range(self.known_rows + 1))
 
     def _tables(self) -> Iterator[Part]:
         rows = [
@@ -181,13 +141,8 @@ class LinkedReport(PartialResult):
                 "dates of a person would protect nobody, and labels finer than these days single persons out"
             )
         counts = self.measured.counts
-        if self.known_rows is not None and counts is not None and counts.unique_persons:
+        if self.measured.known_rows is not None and counts is not None and counts.unique_persons:
             yield f"the number of rows is not protected: {count(counts.unique_persons)} persons are alone by it"
-
-    def public(self) -> LinkedReport:
-        """Return the report without what is only for the custodian."""
-        own = {name: getattr(self, name) for name in type(self).model_fields if name not in CUSTODIAN_FIELDS}
-        return LinkedReport(sources={}, into="", seconds={}, **own)
 
 
 TABLE_HEADINGS = (

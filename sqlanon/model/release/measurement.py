@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
@@ -96,6 +96,13 @@ class ModelResult(Result):
             attained=attained,
             met=met,
         )
+
+
+def unmet(models: Iterable[ModelResult]) -> Iterator[str]:
+    """Yield a sentence on each model that falls short."""
+    for result in models:
+        if result.met is False and result.attained is not None:
+            yield f"{result.model}: attained {result.attained:g}"
 
 
 def models_table(models: Iterable[ModelResult]) -> Table:
@@ -194,6 +201,11 @@ class Measurement(Result):
         """Whether the table meets every privacy model, as far as there is a verdict."""
         return self.row_count > 0 and all(result.met is not False for result in self.models)
 
+    @property
+    def shortfalls(self) -> tuple[str, ...]:
+        """A sentence for each requirement that the table does not meet."""
+        return (*unmet(self.models), *(() if self.row_count else ("it has no rows",)))
+
 
 class Verdict(Result):
     """The verdict on a release of one table, or of several: its measurement, and its shortfalls against its policy.
@@ -231,6 +243,10 @@ class Verdict(Result):
         yield from notes("Not covered", self.not_covered)
         if self.record_sha256 is not None:
             yield paragraph(f"Record: sha256 {self.record_sha256}")
+
+    def without(self, note: str) -> Self:
+        """Return the verdict without a note."""
+        return self.model_copy(update={"notes": tuple(each for each in self.notes if each != note)})
 
     @property
     def all_notes(self) -> tuple[str, ...]:

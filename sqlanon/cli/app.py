@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sqlanon.cli import budget, examine, publish, survey, taxonomy_commands, verdicts
+from sqlanon.cli import budget, examine, init, publish, survey, taxonomy_commands, verdicts
 from sqlanon.cli.guide import demo, guide
 from sqlanon.cli.interrupt import as_interruption, ignore_interrupts
 from sqlanon.cli.output import ExitCode, report_failure, show_version, silence, write_event
@@ -28,7 +28,7 @@ PANELS: dict[str, list[Callable[..., None] | tuple[str, typer.Typer]]] = {
     "Every day": [
         demo,
         guide,
-        examine.init,
+        init.init,
         verdicts.measure,
         survey.risk,
         publish.run,

@@ -1,9 +1,7 @@
-"""Commands that suggest a policy, examine a table, and measure, compare and describe releases."""
+"""Commands that examine a table, and measure, compare and describe releases."""
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -15,7 +13,6 @@ from sqlanon.api.session import Session
 from sqlanon.cli import options as opt
 from sqlanon.cli.command import command, loading_options, reading, writing
 from sqlanon.cli.interrupt import keeping
-from sqlanon.cli.linked_init import init_linked, linked_sources, say_suggested
 from sqlanon.cli.options import Spelled
 from sqlanon.cli.output import ExitCode, progress, put, say, show, write, write_event, write_file, write_json
 from sqlanon.methods.stages import never
@@ -26,79 +23,8 @@ if TYPE_CHECKING:
 
     from sqlanon.model.policy.policy import Policy
     from sqlanon.report.document import Document
-    from sqlanon.suggestion.suggestion import Suggestion
 
 BEST_NODES = 10  # nodes of a lattice that are shown
-TIME_LIMIT = 60  # seconds proposed for the search of a large lattice
-
-
-@command(Session.suggest, k=Spelled("K", min=2))
-def init(
-    source: opt.Sources = None,
-    database: opt.OptionalDatabase = None,
-    out: Annotated[Path, Option(metavar="FILE.toml", help="Where the policy is written.")] = Path("policy.toml"),
-    clean: Annotated[
-        Path | None,
-        Option(
-            metavar="FILE.sql",
-            help="Write a query there that cleans values, if some need it, and suggest a policy for what it returns.",
-        ),
-    ] = None,
-    replace: Annotated[bool, Option("--replace", help="Replace the policy and taxonomies that are there.")] = False,
-    as_json: opt.Json = False,
-    as_events: opt.Events = False,
-    **given: Any,
-) -> None:
-    """Suggest a policy for a table, or linked tables: roles of columns, taxonomies, and what they give away.
-
-    Every role is a guess with its reason. A column without evidence is dropped until you decide. Taxonomies that hold
-    values are files beside the policy, which you alone may read.
-
-    Example: sqlanon init members.csv
-    """
-    from sqlanon.suggestion.suggest import PROFILES
-
-    if given["profile"] not in PROFILES:
-        raise BadParameter(f'"{given["profile"]}" is not one of {", ".join(PROFILES)}', param_hint="--profile")
-    if clean is not None and clean.suffix != ".sql":
-        raise BadParameter("the name of a query ends in .sql", param_hint="--clean")
-    if (tables := linked_sources(source, database)) is not None:
-        init_linked(tables, database, out, {**given, "clean": clean}, (replace, as_json, as_events))
-        return
-    [name] = source or []
-    with progress(as_events=as_events, quiet=as_json) as observer, reading(database) as session:
-        found = session.suggest(name, clean=clean is not None, progress=observer, **given)
-    queries = {} if clean is None or found.query is None else {clean: found.query}
-    files = found.write(out, replace=replace, beside=queries)
-    commands = _next_commands(found, name, database, out, read=str(clean) if queries else name)
-    say_suggested(found, files, commands, as_json=as_json, remark=_what_is_cleaned(found, name, clean))
-
-
-def _what_is_cleaned(found: Suggestion, source: str, clean: Path | None) -> str:
-    if found.query is not None:
-        return f"From now on, use {clean}, which cleans values, in place of {source}."
-    if found.cleaning is not None:
-        return "Some values should be cleaned: --clean FILE.sql writes the query, and a policy for what it returns."
-    return "" if clean is None else "Nothing needs cleaning."
-
-
-def _next_commands(found: Suggestion, source: str, database: Path | None, policy: Path, read: str) -> list[str]:
-    if not found.runs:
-        return []
-    from sqlanon.model.names import SOURCE_SUFFIXES
-    from sqlanon.suggestion.suggested_taxonomies import MAX_NODES
-
-    name = Path(source).stem if source.lower().endswith(SOURCE_SUFFIXES) else source
-    is_name = re.fullmatch(r"[\w.*/-]+", name)
-    stem = (re.sub(r"[^\w-]+", "_", name).strip("_") if is_name else "") or "release"
-    suffix = ".csv" if source.lower().endswith(".csv") else ".parquet"
-    release = policy.with_name(f"{stem}_k{found.k}{suffix}")
-    given = [*(["--db", str(database)] if database is not None else []), "--policy", str(policy)]
-    limit = ["--time-limit", str(TIME_LIMIT)] if found.lattice_nodes > MAX_NODES else []
-    run = ["sqlanon", "run", read, *given, "--into", str(release), *limit]
-    page = str(release.with_suffix(".html"))
-    report = ["sqlanon", "report", str(release), *given, "--source", read, "--out", page]
-    return [shlex.join(run), shlex.join(report)]
 
 
 @command(Session.explain)

@@ -211,6 +211,19 @@ class OneOf:
         return handler.generate_schema(Annotated[union, Field(discriminator="model")])
 
 
+@dataclass(frozen=True)
+class Kept:
+    """Annotation of a field that takes more than it keeps: type checkers see what is given, and pydantic this kind."""
+
+    kind: Any
+
+    def __get_pydantic_core_schema__(self, given: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return handler.generate_schema(self.kind)
+
+
+Names = Annotated[Sequence[str], Kept(tuple[str, ...])]
+
+
 def respelled(value: Any, known: Sequence[str]) -> Any:
     """Respell names of columns, or a part of a policy with its contents, like known names.
 

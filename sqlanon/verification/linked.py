@@ -91,7 +91,7 @@ def _table(name: str, tables: Mapping[str, ResolvedSource], policy: LinkedPolicy
         parent=None if roles.parent is None else policy.ordered.index(roles.parent),
         key=roles.key,
         row_key=policy.row_key(name),
-        labels=roles.quasi_identifiers,
+        labels=tuple(roles.quasi_identifiers),
         sensitive=_bounded(policy, name),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -23,12 +23,13 @@ from sqlanon.model.policy.linked_checks import (
 )
 from sqlanon.model.policy.policy import GivenPolicy, Policy, list_of_models, policy_of
 from sqlanon.model.policy.policy_files import WholePolicy, checked, fields_of, read_policy_text, sha256_of_fields
-from sqlanon.model.policy.policy_parts import Csv, ReleaseTerms, Terms
+from sqlanon.model.policy.policy_parts import Csv, Terms
 from sqlanon.model.policy.table_roles import CAP, COLUMN_FIELDS
 from sqlanon.model.policy.table_roles import TableRoles as TableRoles
 from sqlanon.model.policy.table_roles import qualified as qualified
 from sqlanon.model.policy_value import (
     KINDS,
+    Kept,
     Level,
     PolicyValue,
     Share,
@@ -45,6 +46,7 @@ DEEPEST_OF_PAIRS = 2  # the table of persons, and those that hang from it
 LinkedModel = KnownRows | KAnonymity | AlphaKAnonymity | BetaLikeness | DeltaDisclosure
 """Bounds on persons: of known rows, or of whole trees; shares are of persons who have a value in some row."""
 OneLinkedModel = Annotated[LinkedModel, Field(discriminator="model")]
+LinkedModels = Annotated[tuple[OneLinkedModel, ...], Field(min_length=1), BeforeValidator(list_of_models)]
 
 
 class LinkedPolicy(WholePolicy):
@@ -70,26 +72,8 @@ class LinkedPolicy(WholePolicy):
 
     refused: ClassVar[Mapping[str, str]] = REFUSED_SETTINGS | REFUSED_MODELS
 
-    if TYPE_CHECKING:
-
-        def __init__(
-            self,
-            *,
-            tables: Mapping[str, TableRoles],
-            privacy: Sequence[LinkedModel],
-            suppression_limit: float = 0.0,
-            quality: LM = LM(),  # noqa: B008
-            method: Literal["full-domain", "local-recoding"] = "full-domain",
-            minimum_levels: Mapping[str, int] = {},
-            maximum_levels: Mapping[str, int] = {},
-            stored_taxonomies: Literal["ignore"] | None = None,
-            csv: Csv | Mapping[str, Any] | None = None,
-            timezone: str = UTC,
-            release: ReleaseTerms | None = None,
-        ) -> None: ...
-
     tables: dict[Annotated[str, Field(min_length=1)], TableRoles] = Field(min_length=2)
-    privacy: Annotated[tuple[OneLinkedModel, ...], BeforeValidator(list_of_models)] = Field(min_length=1)
+    privacy: Annotated[Sequence[LinkedModel], Kept(LinkedModels)]
     suppression_limit: Share = 0.0
     quality: LM = Field(default_factory=LM)
     method: Literal["full-domain", "local-recoding"] = "full-domain"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from sqlanon.model.names import spelled_like
-from sqlanon.model.policy.fields import OTHERS, Action, NumberAsWritten, Unknown, action_for
+from sqlanon.model.policy.fields import OTHERS, NumberAsWritten, Unknown, action_for
 from sqlanon.model.policy.linked_checks import REFUSED_SETTINGS, ROLES
-from sqlanon.model.policy_value import PolicyValue, Share, respelled
+from sqlanon.model.policy_value import Kept, Names, PolicyValue, Share, respelled
 from sqlanon.model.taxonomy.rules import Columns, TaxonomyRule
 
 COLUMN_FIELDS = ("taxonomies", "unknown", "bottom_coding", "top_coding")
@@ -51,44 +51,21 @@ class TableRoles(PolicyValue):
     refused: ClassVar[Mapping[str, str]] = REFUSED_SETTINGS
     naming_columns: ClassVar[Sequence[str]] = ("key", "row_key", *ROLES, "order", *COLUMN_FIELDS)
 
-    if TYPE_CHECKING:
-
-        def __init__(
-            self,
-            *,
-            parent: str | None = None,
-            key: str | None = None,
-            row_key: str | None = None,
-            quasi_identifiers: Sequence[str] = (),
-            sensitive: Sequence[str] = (),
-            identifiers: Sequence[str] = (),
-            insensitive: Sequence[str] = (),
-            taxonomies: Mapping[str, Any] = {},
-            unknown: Action | Mapping[str, Action] = "error",
-            bottom_coding: Mapping[str, float] = {},
-            top_coding: Mapping[str, float] = {},
-            suppression_limit: float | None = None,
-            at_most: int | None = None,
-            above: Literal["refuse", "first"] = "refuse",
-            order: Sequence[str] = (),
-            orphans: Literal["refuse", "drop"] = "refuse",
-        ) -> None: ...
-
     parent: str | None = None
     key: Key | None = None
     row_key: Key | None = None
-    quasi_identifiers: tuple[str, ...] = ()
-    sensitive: tuple[str, ...] = ()
-    identifiers: tuple[str, ...] = ()
-    insensitive: tuple[str, ...] = ()
-    taxonomies: dict[str, TaxonomyRule] = Field(default_factory=dict)
-    unknown: Unknown = Field(default_factory=dict)
+    quasi_identifiers: Names = ()
+    sensitive: Names = ()
+    identifiers: Names = ()
+    insensitive: Names = ()
+    taxonomies: Annotated[Mapping[str, Any], Kept(dict[str, TaxonomyRule])] = Field(default_factory=dict)
+    unknown: Annotated[Any, Kept(Unknown)] = Field(default_factory=dict)
     bottom_coding: dict[str, NumberAsWritten] = Field(default_factory=dict)
     top_coding: dict[str, NumberAsWritten] = Field(default_factory=dict)
     suppression_limit: Share | None = None
     at_most: Annotated[int, Field(ge=1, strict=True)] | None = None
     above: Literal["refuse", "first"] = "refuse"
-    order: tuple[str, ...] = ()
+    order: Names = ()
     orphans: Literal["refuse", "drop"] = "refuse"
 
     @field_validator(*COLUMN_FIELDS, "order")

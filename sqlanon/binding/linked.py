@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -16,10 +16,10 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.model.lattice import Lattice
-from sqlanon.model.names import folded, spelled_like
+from sqlanon.model.names import spelled_like
 from sqlanon.model.policy.linked_policy import LinkedPolicy, TableRoles, qualified
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.policy_value import did_you_mean
+from sqlanon.model.policy_value import unknown_names
 from sqlanon.queries.kit.nodes import aliased, column, number, select, string, subquery
 from sqlanon.queries.linked import PERSON, SQL, LinkedRows, qualified_rows
 from sqlanon.queries.source import SourceColumn
@@ -112,39 +112,30 @@ def spelled_like_sources(
     """Match tables and columns with their sources; return the policy in their spelling."""
     problems = [f'table "{name}" has no source' for name in policy.tables if name not in sources]
     problems += [
-        f'source "{name}" is not a table of the policy{did_you_mean(name, policy.tables)}'
-        for name in sources
-        if name not in policy.tables
+        f'source "{name}" is not a table of the policy{meant}' for name, meant in unknown_names(sources, policy.tables)
     ]
     if problems:
         raise PolicyError("the sources do not fit the policy:", problems)
     columns = {name: engine.describe(sources[name].relation) for name in policy.ordered}
     tables = {}
     for name, roles in policy.tables.items():
-        tables[name] = roles.spelled_like([found.name for found in columns[name]])
-        problems += _misfits(name, tables[name].columns, [found.name for found in columns[name]])
+        there = [found.name for found in columns[name]]
+        tables[name] = roles.spelled_like(there)
+        wanted = tables[name].columns
+        problems += [f'"{name}" has no column "{each}"{meant}' for each, meant in unknown_names(wanted, there)]
+        problems += [f'column "{each}" of "{name}" has no role' for each in there if each not in wanted]
     if problems:
         raise PolicyError("the policy does not fit the tables:", problems)
     policy = policy.changed({"tables": tables})  # levels, weights and models follow in their spelling
     views = {}
     for name in policy.ordered:
-        read = {each.name: qualified(name, each.name) for each in columns[name] if each.name in tables[name].columns}
+        read = {each.name: qualified(name, each.name) for each in columns[name]}
         named = replace(sources[name], relation=qualified_rows(sources[name].relation, read))
         written = as_policy_says(engine, named, policy.path_policy(name))
         views[name] = TableView(written, tuple(engine.describe(written.relation)))
     if problems := [*_other_types(policy, views)]:
         raise PolicyError("keys of linked tables are compared, and nothing is cast silently:", problems)
     return policy, views
-
-
-def _misfits(table: str, wanted: Sequence[str], there: Sequence[str]) -> Iterator[str]:
-    known = {*map(folded, there)}
-    for name in wanted:
-        if folded(name) not in known:
-            yield f'"{table}" has no column "{name}"{did_you_mean(name, there)}'
-    for name in there:
-        if folded(name) not in {*map(folded, wanted)}:
-            yield f'column "{name}" of "{table}" has no role'
 
 
 def _other_types(policy: LinkedPolicy, views: Mapping[str, TableView]) -> Iterator[str]:
@@ -224,26 +215,24 @@ def linked_taxonomies(
     Observed values are read from the sources, whose columns have these names; a table that a release lacks has no
     source. ``attributes`` restricts the columns.
     """
-    known = stored_taxonomies.attributes(engine)
-    stored = engine.taxonomy
+    known, stored = stored_taxonomies.attributes(engine), engine.taxonomy
     with apart(engine, ()):
         for name in (each for each in policy.ordered if each in sources):
             carried = policy.roles(name).taxonomies
-            wanted = {each: carried[each] for each in carried if attributes is None or each in attributes}
+            wanted = {each: rule for each, rule in carried.items() if attributes is None or each in attributes}
             load_made(engine, sources[name], made_by_policy(wanted))
-            for own in policy.tables[name].quasi_identifiers:
-                if qualified(name, own) not in carried:
-                    _copy_stored(engine, stored, known, qualified(name, own), own)
+            for short in policy.tables[name].quasi_identifiers:
+                own = qualified(name, short)
+                there = [each for each in (spelled_like(own, known), spelled_like(short, known)) if each in known]
+                if there and own not in carried:
+                    _copy_stored(engine, stored, there[0], own)
         yield
 
 
-def _copy_stored(engine: Engine, stored: exp.Table, known: Sequence[str], attribute: str, column_name: str) -> None:
-    """Copy the stored taxonomy of a column, if there is one under its name with or without that of its table."""
-    there = next((found for each in (attribute, column_name) if (found := spelled_like(each, known)) in known), None)
-    if there is None:
-        return
+def _copy_stored(engine: Engine, stored: exp.Table, attribute: str, own: str) -> None:
+    """Copy a stored taxonomy under the name of a column with that of its table."""
     for theirs, ours in ((stored, engine.taxonomy), (domains_of(stored), domains_of(engine.taxonomy))):
-        rows = SQL.query("copied_taxonomy", taxonomy=theirs, attribute=string(there), own=string(attribute))
+        rows = SQL.query("copied_taxonomy", taxonomy=theirs, attribute=string(attribute), own=string(own))
         engine.execute(exp.insert(rows, ours.copy()), "copy the taxonomies")
 
 

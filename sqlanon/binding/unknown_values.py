@@ -66,11 +66,12 @@ def unknown_values(
     taxonomy: Taxonomies,
     known: Known,
     rows: int | None = None,
+    actions: str = "suppress the rows, or label the values at the top",
 ) -> TaxonomyError:
     """Make the error on values without a label.
 
     ``relations`` are the columns that may have such values; ``rows`` is how many rows have some, if known from
-    elsewhere.
+    elsewhere; ``actions`` are those that a policy may have.
     """
     problems = [
         problem
@@ -87,7 +88,7 @@ def unknown_values(
     return TaxonomyError(
         f"{description} has values that their taxonomy does not have. Values are compared as text: check spelling, "
         f"white space and type. Declared ranges have whole numbers or days: round other numbers {place}. Or have "
-        "`unknown` in the policy suppress the rows, or label the values at the top:",
+        f"`unknown` in the policy {actions}:",
         problems,
     )
 

@@ -162,9 +162,9 @@ class Tree:
 def tree_of(tables: Mapping[str, ExaminedTable], links: Sequence[Link]) -> Tree | None:
     """Choose the table of persons: the one whose name says so, or from which most tables hang; None without links."""
     row_keys = _row_keys(links)
-    taken = [link for link in links if link.row_key == row_keys[link.parent]]
-    if not taken:
+    if not row_keys:
         return None
+    taken = [link for link in links if link.row_key == row_keys[link.parent]]
     below = {name: _below(name, taken) for name in row_keys}
     persons = {name: _is_of_persons(name, row_key) for name, row_key in row_keys.items()}
     root = max(row_keys, key=lambda name: (persons[name], len(below[name]), tables[name].rows))

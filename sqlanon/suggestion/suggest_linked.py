@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
+
+from sqlglot import exp
 
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
@@ -28,6 +30,7 @@ from sqlanon.suggestion.suggested_taxonomies import MAX_NODES, coarsened, lattic
 from sqlanon.suggestion.suggestion import TO_DECIDE, Draft, Suggestion
 
 LIMIT_OF_ROWS = 0.1
+Value = TypeVar("Value")
 Settings = dict[str, tuple[Any, str]]  # values with comments
 
 
@@ -53,43 +56,39 @@ def suggest_linked(
         if tree is None:
             raise PolicyError(
                 f"no table of {listed(sources)} has a column with the keys of another one, which are unique and never "
-                "missing: suggest a policy for one table, or make the key in a view"
+                "missing: suggest a policy for one table, or make the key in a view; DOUBLE columns are no keys there, "
+                "and need a cast, such as to BIGINT"
             )
-        caps = _caps(engine, tables, tree)
+        caps = {name: _cap(engine, tables, tree, name) for name in tree.links}
         alone = {name: _alone(engine, tables[name], name, tree) for name in tree.names}
     return _suggestion(asked, tree, alone, caps, [name for name in tables if name not in alone])
 
 
-def _caps(engine: Engine, tables: Mapping[str, ExaminedTable], tree: Tree) -> dict[str, list[str]]:
-    """Return a cap for each table as comments: it would leave out rows, which a person has to want."""
-    owned = {tree.root: Relation("anon_owned_0", "row")}
-    persons = SQL.given(source=tables[tree.root].relation, row_key=tree.row_keys[tree.root])
-    engine.run(persons.step(owned[tree.root], "persons"))
-    found = {}
-    for place, (name, link) in enumerate(tree.links.items(), 1):
-        owned[name] = Relation(f"anon_owned_{place}", "row")
-        row_key = tree.row_keys.get(name, link.key)
-        roles = SQL.given(source=tables[name].relation, owned=owned[link.parent], key=link.key, row_key=row_key)
-        engine.run(roles.step(owned[name], "rows_of_persons"))
-        [rows] = engine.fetch(SQL.query("most_rows", owned=owned[name]), "rows of persons")
-        usual, above = rows["usual_rows"], rows["persons_above"]
-        found[name] = (
-            [
-                f"99 % of the persons with rows have at most {usual:,}; {above:,} have more:",
-                f'at_most = {usual}; above = "first" with an order, such as ["day"], would leave out their rest',
-            ]
-            if above
-            else []
-        )
-    return found
+def _cap(engine: Engine, tables: Mapping[str, ExaminedTable], tree: Tree, name: str) -> list[str]:
+    """Return a cap of a table as comments: it would leave out rows, which a person has to want."""
+    [rows] = engine.fetch(SQL.query("most_rows", owned=_owned(tables, tree, name)), "rows of persons")
+    if not rows["persons_above"]:
+        return []
+    return [
+        f"99 % of the persons with rows have at most {rows['usual_rows']:,}; {rows['persons_above']:,} have more:",
+        f'at_most = {rows["usual_rows"]}; above = "first" with an order, such as ["day"], would leave out their rest',
+    ]
+
+
+def _owned(tables: Mapping[str, ExaminedTable], tree: Tree, name: str) -> exp.Query:
+    """Select the keys of a table's rows, and the persons whom they belong to."""
+    roles = SQL.given(source=tables[name].relation)
+    if (link := tree.links.get(name)) is None:
+        return roles.query("persons", row_key=tree.row_keys[name])
+    above = _owned(tables, tree, link.parent)
+    return roles.query("rows_of_persons", owned=above, key=link.key, row_key=tree.row_keys.get(name, link.key))
 
 
 def _alone(engine: Engine, table: ExaminedTable, name: str, tree: Tree) -> Suggestion:
     found = (tree.row_key(name), tree.links[name].key if name in tree.links else None)
-    keys = [key for key in dict.fromkeys(found) if key is not None]
     dropped = {link.key: f"has keys of {link.parent}" for link in tree.others if link.table == name}
     with engine.scratch():
-        return table.suggestion(keys, dropped)
+        return table.suggestion({key for key in found if key is not None}, dropped)
 
 
 def _suggestion(
@@ -99,13 +98,8 @@ def _suggestion(
     caps: Mapping[str, Sequence[str]],
     left_out: Sequence[str],
 ) -> LinkedSuggestion:
-    taxonomies = coarsened(
-        {
-            qualified(name, column): taxonomy
-            for name, each in alone.items()
-            for column, taxonomy in each._draft.taxonomies.items()
-        }
-    )
+    drafts = {name: each._draft for name, each in alone.items()}
+    taxonomies = coarsened(_by_column({name: draft.taxonomies for name, draft in drafts.items()}))
     nodes = lattice_nodes(taxonomies)
     found = LinkedSuggestion(
         profile=asked.profile,
@@ -115,15 +109,16 @@ def _suggestion(
         lattice_nodes=nodes,
         notes=tuple(_notes(asked, tree, alone, left_out, nodes)),
     )
-    found._draft = _draft(found, [each._draft for each in alone.values()])
+    found._draft = _draft(found, drafts)
     for table in found.tables:
-        own = alone[table.name]._draft
-        kept = {column: taxonomies[qualified(table.name, column)] for column in own.taxonomies}
-        settings = _place(table, tree.links.get(table.name)) | {
-            name: value for name, value in own.settings.items() if name in ("bottom_coding", "top_coding")
-        }
-        heading = caps.get(table.name, [])
-        found._tables[table.name] = replace(own, heading=heading, settings=settings, taxonomies=kept)
+        own = drafts[table.name]
+        codings = {name: value for name, value in own.settings.items() if name in ("bottom_coding", "top_coding")}
+        found._tables[table.name] = replace(
+            own,
+            heading=caps.get(table.name, ()),
+            settings=_place(table, tree.links.get(table.name)) | codings,
+            taxonomies={column: taxonomies[qualified(table.name, column)] for column in own.taxonomies},
+        )
     return found
 
 
@@ -169,17 +164,17 @@ def _notes_on_links(tree: Tree, left_out: Sequence[str]) -> Iterator[str]:
             yield f"{found}, too, and is dropped: a row belongs to one row of another"
 
 
-def _draft(found: LinkedSuggestion, tables: Sequence[Draft]) -> Draft:
+def _by_column(tables: Mapping[str, Mapping[str, Value]]) -> dict[str, Value]:
+    return {qualified(table, column): value for table, own in tables.items() for column, value in own.items()}
+
+
+def _draft(found: LinkedSuggestion, tables: Mapping[str, Draft]) -> Draft:
     settings: Settings = {
         "suppression_limit": (SUPPRESSION_LIMIT, "5 % of the persons may be left out, with all of their rows")
     }
-    levels = {
-        qualified(table.name, column): level
-        for table, draft in zip(found.tables, tables, strict=True)
-        for column, level in draft.settings.get("minimum_levels", ({}, ""))[0].items()
-    }
-    if levels:
-        settings["minimum_levels"] = (levels, "by the profile")
+    levels = {name: draft.settings.get("minimum_levels", ({}, ""))[0] for name, draft in tables.items()}
+    if any(levels.values()):
+        settings["minimum_levels"] = (_by_column(levels), "by the profile")
     audience, _, _ = PROFILES[found.profile].reason.partition(":")
     return Draft(
         heading=[
@@ -195,7 +190,7 @@ def _draft(found: LinkedSuggestion, tables: Sequence[Draft]) -> Draft:
         privacy=[{"model": "known-rows", "k": found.k, "m": 1}],
         taxonomies={},
         compared="each row at the finest levels that enough persons share",
-        csv=next((draft.csv for draft in tables if draft.csv), {}),
+        csv=next((draft.csv for draft in tables.values() if draft.csv), {}),
     )
 
 

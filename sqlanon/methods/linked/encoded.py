@@ -105,8 +105,10 @@ def _encoded(engine: Compute, table: BoundTable) -> EncodedTable:
         encoded = encode_table(engine, table.path, label_losses=("lm",), prefix=f"anon_{table.rows.place}")
     except TaxonomyError:
         # Its query would list the values of temporary tables.
-        columns = dict.fromkeys(table.own, table.source)
-        raise unknown_values(engine, table.description, columns, table.path.taxonomy, table.path.known) from None
+        path, columns = table.path, dict.fromkeys(table.own, table.source)
+        raise unknown_values(
+            engine, table.description, columns, path.taxonomy, path.known, actions="label the values at the top"
+        ) from None
     if table.path.unknown is not None:
         engine.drop(UNKNOWN)
     # Several tables have labels at a time: they stay texts, since types would need names of their own.

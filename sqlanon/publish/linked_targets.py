@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
 
 from sqlglot import exp
 
@@ -23,35 +22,10 @@ from sqlanon.model.record import CompanionRecord, ContentRecord, LinkedRecord, R
 from sqlanon.publish.files import why_no_file
 from sqlanon.publish.folders import STAGED_SUFFIX, FolderTarget
 from sqlanon.publish.provenance import new_record
-from sqlanon.publish.targets import PlacedTarget, TableTarget
+from sqlanon.publish.targets import TableTarget, content_of_table
 from sqlanon.queries.kit.nodes import drop_table, identifier
 
 WHERE = "a release of several tables goes to a folder, whose name ends in a slash, or to a schema of the warehouse"
-
-
-class LinkedTarget(Protocol):
-    """A target of several tables. All of them appear at the end of its block, or none."""
-
-    @property
-    def name(self) -> str:
-        """The name that the user gave."""
-
-    @property
-    def places(self) -> dict[str, str]:
-        """The name of the file, or of the table with its schema, by table."""
-
-    @property
-    def holder(self) -> PlacedTarget:
-        """The target that holds the record: the folder, or the table of persons."""
-
-    def write_table(self, table: str, query: exp.Query) -> ResolvedSource:
-        """Write the rows of a table in the order of a query, and return them as a source to verify."""
-
-    def add_record(self, record: Record) -> ContentRecord | LinkedRecord:
-        """Add the record of the release, whose ``linked`` part lists the tables, once all of them are written.
-
-        It is sealed with the columns and the hashes of each, which are returned; those of a folder come later.
-        """
 
 
 def linked_destination(place: str | Path) -> Destination:
@@ -65,21 +39,20 @@ def linked_destination(place: str | Path) -> Destination:
     return found
 
 
-def holder_of(engine: Engine, into: str | Path, root: str) -> Destination:
+def holder_of(engine: Engine, into: Destination, root: str) -> Destination:
     """Return the place of the record: the folder, or the table of persons in a schema."""
-    place = linked_destination(into)
-    if place.kind != "table":
-        return place
-    schema = engine.place_schema(place.name)
-    return Destination(table_named((schema.db, root)), "table")
+    return into if into.kind == "folder" else _place_of(engine.place_schema(into.name), root)
 
 
-# More than six parameters: the target of target_for, and its tables.
+def _place_of(schema: exp.Table, table: str) -> Destination:
+    return Destination(table_named((schema.db, table)), "table")
+
+
 @contextmanager
 def linked_target(
-    engine: Engine, into: str | Path, tables: Sequence[str], read: Mapping[str, ResolvedSource], *, replace: Replace
+    engine: Engine, into: Destination, tables: Sequence[str], read: Mapping[str, ResolvedSource], *, replace: Replace
 ) -> Iterator[LinkedTarget]:
-    """Open the target of a release of several tables: a folder (a Path, or a name with a slash at its end) or a schema.
+    """Open the target of a release of several tables: all of them appear at the end of the block, or none.
 
     A folder appears as a whole if the block succeeds. Tables of a schema are written in the transaction that the block
     opens around them and their record.
@@ -92,16 +65,12 @@ def linked_target(
     Raises:
         TargetError, EngineError: the place is not free or cannot be written, or the names of tables are impossible.
     """
-    place = linked_destination(into)
     if any(engine.is_far(source.relation) for source in read.values()):
         raise EngineError("rows on a server are not for several tables yet: read them here", step="target")
-    if place.kind == "table":
-        yield LinkedSchema(engine, place.name, tables, read, replace)
-        return
-    _refuse([*_impossible_files(tables)])
-    folder = LinkedFolder(engine, place, tables, read, replace)
-    with folder.opened():
-        yield folder
+    kind = LinkedSchema if into.kind == "table" else LinkedFolder
+    target: LinkedTarget = kind(engine, into, tables, read, replace)
+    with target.opened():
+        yield target
 
 
 class LinkedFolder(FolderTarget):
@@ -117,16 +86,20 @@ class LinkedFolder(FolderTarget):
     ) -> None:
         super().__init__(engine, into, read, replace)
         self.types: dict[str, dict[str, str]] = {table: {} for table in tables}
+        _refuse([*_impossible_files(tables), *_equal_names(tables)])
 
     @property
     def places(self) -> dict[str, str]:
+        """The file of each table."""
         return {table: str(Path(self.name, file_of(table))) for table in self.types}
 
     @property
-    def holder(self) -> PlacedTarget:
+    def holder(self) -> FolderTarget:
+        """The target that holds the record."""
         return self
 
     def write_table(self, table: str, query: exp.Query) -> ResolvedSource:
+        """Write the rows of a table in the order of a query, and return them as a source to verify."""
         path = self.path / f"{table}{STAGED_SUFFIX}"
         query, columns = self.with_columns(query)
         self.engine.write_parquet(path, query, columns, streamed=query.args.get("order") is None)
@@ -142,14 +115,12 @@ class LinkedFolder(FolderTarget):
         return self.record.sealed(self.record.linked.written(self.types, contents, listing(sizes))).text
 
 
-def file_of(table: str) -> str:
-    return f"{table}{FILE_SUFFIX}"
-
-
 class TableOfSchema(TableTarget):
-    def __init__(self, engine: Engine, place: exp.Table, read: Mapping[str, ResolvedSource], replace: Replace) -> None:
-        super().__init__(engine, Destination(table_named((place.db, place.name)), "table"), read, replace)
-        self._place = place
+    def __init__(
+        self, engine: Engine, schema: exp.Table, table: str, read: Mapping[str, ResolvedSource], replace: Replace
+    ) -> None:
+        super().__init__(engine, _place_of(schema, table), read, replace)
+        self._place = exp.Table(this=identifier(table), db=schema.args["db"], catalog=schema.args["catalog"])
 
     @cached_property
     def table(self) -> exp.Table:
@@ -163,51 +134,61 @@ class LinkedSchema:
     """
 
     def __init__(
-        self, engine: Engine, name: str, tables: Sequence[str], read: Mapping[str, ResolvedSource], replace: Replace
+        self,
+        engine: Engine,
+        into: Destination,
+        tables: Sequence[str],
+        read: Mapping[str, ResolvedSource],
+        replace: Replace,
     ) -> None:
-        self.name = name
-        self.tables = tuple(tables)
         self.engine = engine
         self.replace = replace
-        self.schema = engine.place_schema(name)
-        _refuse([*_equal_names(tables, folded)])
-        self.targets = {table: TableOfSchema(engine, self._place(table), read, replace) for table in tables}
+        self.schema = engine.place_schema(into.name)
+        _refuse([*_equal_names(tables)])
+        self.targets = {table: TableOfSchema(engine, self.schema, table, read, replace) for table in tables}
         self.is_begun = False
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
         _refuse([*self._taken()])
-        list(self._left_over())  # refuses tables of other releases
+        self._left_over()  # refuses tables of other releases
+        yield
 
     @property
     def places(self) -> dict[str, str]:
+        """The name of each table, with its schema."""
         return {table: target.name for table, target in self.targets.items()}
 
+    @property
+    def holder(self) -> TableTarget:
+        """The target that holds the record."""
+        return next(iter(self.targets.values()))
+
     def write_table(self, table: str, query: exp.Query) -> ResolvedSource:
+        """Write the rows of a table in the order of a query, and return them as a source to verify."""
         if not self.is_begun:
             self.engine.make_schema(self.schema)
-            for found in self._left_over():
-                self.engine.execute(drop_table(found.table), "replace the release")
+            for table_left in self._left_over():
+                self.engine.execute(drop_table(table_left), "replace the release")
             self.is_begun = True
         return self.targets[table].write(query)
 
-    @property
-    def holder(self) -> PlacedTarget:
-        return self.targets[self.tables[0]]
-
-    def add_record(self, record: Record) -> ContentRecord | LinkedRecord:
+    def add_record(self, record: Record) -> LinkedRecord:
+        """Add the record, once all tables are written; it is sealed with the columns and the hashes of each."""
         assert record.linked is not None
-        root, contents, types = self.tables[0], {}, {}
+        (root, holder), *others = self.targets.items()
         policy = {name: getattr(record, name) for name in ("policy", "policy_sha256", "policy_files")}
-        for table, target in self.targets.items():
-            companion = new_record(**policy, companion=CompanionRecord(name=table, release=root))
-            contents[table] = target.add_record(record if table == root else companion)
-            types[table] = {found.name: found.type for found in self.engine.describe(target.table)}
+        contents = {root: content_of_table(self.engine, holder.table)}
+        for table, target in others:
+            companion = CompanionRecord(name=table, release=root)
+            contents[table] = target.add_record(new_record(**policy, companion=companion))
+        types = {
+            table: {found.name: found.type for found in self.engine.describe(target.table)}
+            for table, target in self.targets.items()
+        }
         written = record.linked.written(types, contents)
-        self.engine.comment_table(self.targets[root].table, record.sealed(written).text)
+        self.engine.comment_table(holder.table, record.sealed(written).text)
         return written
-
-    def _place(self, table: str) -> exp.Table:
-        place = self.schema.copy()
-        place.set("this", identifier(table))
-        return place
 
     def _taken(self) -> Iterator[str]:
         for target in self.targets.values():
@@ -216,23 +197,28 @@ class LinkedSchema:
             except EngineError as error:
                 yield str(error)
 
-    def _left_over(self) -> Iterator[Stored]:
-        """Yield the other tables of the release that is replaced, whose keys would join with new rows."""
-        written = {*map(folded, self.tables)}
-        found = self.engine.relations_in(self.schema) if self.replace else []
-        roots = {folded(each.table.name): root_of(each) for each in found}
-        for each in found:
-            name, root = folded(each.table.name), roots[folded(each.table.name)]
-            if root is None:
-                continue
-            if name not in written and root in written:
-                yield each
-            elif name in written and root not in written and root in roots and self.replace != "anything":
+    def _left_over(self) -> list[exp.Table]:
+        """Return the other tables of the release that is replaced, whose keys would join with new rows."""
+        found = (
+            {folded(each.table.name): each for each in self.engine.relations_in(self.schema)} if self.replace else {}
+        )
+        roots = {name: root for name, each in found.items() if (root := root_of(each)) is not None}
+        written = {*map(folded, self.targets)}
+        for name, root in roots.items():
+            if name in written and root in roots.keys() - written and self.replace != "anything":
                 raise TargetError(
-                    f'the table "{each.table.name}" is of the release with "{root}", which would lose it: name another '
-                    "schema, or drop the tables of that release",
+                    f'the table "{found[name].table.name}" is of the release with "{root}", which would lose it: '
+                    "name another schema, or drop the tables of that release",
                     step="target",
                 )
+        return [found[name].table for name, root in roots.items() if root in written and name not in written]
+
+
+LinkedTarget = LinkedFolder | LinkedSchema
+
+
+def file_of(table: str) -> str:
+    return f"{table}{FILE_SUFFIX}"
 
 
 def root_of(found: Stored) -> str | None:
@@ -252,10 +238,11 @@ def _impossible_files(tables: Sequence[str]) -> Iterator[str]:
     for table in tables:
         if reason := why_no_file(file_of(table) if table.strip() else table):
             yield f"the table {in_quotes(table)} cannot be a file of the folder: {reason}"
-    yield from _equal_names(tables, lambda name: unicodedata.normalize("NFC", name).casefold())
 
 
-def _equal_names(tables: Sequence[str], alike: Callable[[str], str]) -> Iterator[str]:
-    times = Counter(map(alike, tables))
-    if repeated := [in_quotes(table) for table in tables if times[alike(table)] > 1]:
+def _equal_names(tables: Sequence[str]) -> Iterator[str]:
+    """Yield names that a file system, or a warehouse, may take for one."""
+    alike = {table: unicodedata.normalize("NFC", table).casefold() for table in tables}
+    times = Counter(alike.values())
+    if repeated := [in_quotes(table) for table in tables if times[alike[table]] > 1]:
         yield f"the tables {enumerated(repeated)} differ at most in the case of their names: rename one"

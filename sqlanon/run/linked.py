@@ -25,7 +25,7 @@ from sqlanon.model.record import LinkedRowsRecord, LinkedTableRecord, ReportReco
 from sqlanon.model.release.linked import LinkedMeasurement
 from sqlanon.model.release.linked_report import CUSTODIAN_FIELDS, LinkedRelease, LinkedReport, LinkedRowCounts
 from sqlanon.model.release.measurement import with_notes
-from sqlanon.publish.linked_targets import LinkedTarget, holder_of, linked_target
+from sqlanon.publish.linked_targets import LinkedTarget, holder_of, linked_destination, linked_target
 from sqlanon.publish.provenance import attained_bounds, linked_release_record, promise_of
 from sqlanon.release.linked_guarantee import linked_guarantee
 from sqlanon.releases.listing import latest
@@ -64,13 +64,16 @@ def anonymize_linked(
         reason = "keys are drawn anew in each run; give replace=True"
         raise PolicyError(f'replace="changed" is not for several tables: {reason}')
     stages = Stages(progress)
-    holder = holder_of(engine, into, policy.root)
+    place = linked_destination(into)
+    holder = holder_of(engine, place, policy.root)
     with stages.watching(engine), bound_linked(engine, sources, policy) as bound:
         with (
             noting(engine, [*sources.values()], holder, is_listed=is_listed) as noted,
-            linked_target(engine, into, bound.policy.ordered, sources, replace=replace) as target,
+            linked_target(engine, place, bound.policy.ordered, sources, replace=replace) as target,
         ):
-            release = _Run(engine, bound, sources, target, noted, stages).release(stopped or never, max_loss)
+            release = _Run(engine, bound, sources, place.name, target, noted, stages).release(
+                stopped or never, max_loss
+            )
         stages.finish()
     return release.model_copy(update={"report": noted.reported(release.report)})
 
@@ -80,6 +83,7 @@ class _Run:
     engine: Engine
     bound: BoundLinked
     sources: Mapping[str, ResolvedSource]
+    into: str
     target: LinkedTarget
     noted: Noting
     stages: Stages
@@ -136,7 +140,7 @@ class _Run:
         lattice, outcome = encoded.context.lattice, choice.outcome
         return LinkedReport(
             source=enumerated(table.description for table in tables.values()),
-            into=self.target.name,
+            into=self.into,
             method=policy.method,
             models=measured.models,
             persons_without_rows=persons_without_rows(self.engine, encoded),
@@ -179,11 +183,11 @@ class _Run:
         report = with_notes(report, self._others_in_words())
         self.noted.note(target.holder, record, target.add_record(record))
         self.stages.begin("publish")
-        return LinkedRelease(into=target.name, tables=target.places, node=report.node, guarantee=promise, report=report)
+        return LinkedRelease(into=self.into, tables=target.places, node=report.node, guarantee=promise, report=report)
 
     def _others_in_words(self) -> tuple[str, ...]:
         """Note the releases of the same tables that the warehouse lists; they are not compared."""
-        own = self.target.holder.into
+        own = self.noted.into
         name = target_name(self.engine, own, None) if own.kind != "table" else own.name
         found, left = latest(self.engine, self.noted.datasets, MAX_OTHERS, lambda row: row.target != name)
         names = enumerated(in_quotes(each.target) for each in found)

@@ -27,7 +27,7 @@ from sqlanon.model.labels import NodeRecord
 from sqlanon.model.policy.linked_policy import LinkedPolicy, TableRoles
 from sqlanon.model.record import LinkedRowsRecord, LinkedTableRecord, Record
 from sqlanon.publish.files import PREVIOUS, exchange
-from sqlanon.publish.linked_targets import LinkedTarget, linked_target
+from sqlanon.publish.linked_targets import LinkedTarget, linked_destination, linked_target
 from sqlanon.publish.provenance import linked_release_record
 from sqlanon.run.linked import anonymize_linked
 from sqlanon.verification.found_linked import FoundLinked, find_linked
@@ -82,7 +82,10 @@ def opened(
     *,
     replace: Replace = False,
 ) -> Iterator[LinkedTarget]:
-    with linked_target(engine, into, tables, read or {}, replace=replace) as target, engine.transaction():
+    with (
+        linked_target(engine, linked_destination(into), tables, read or {}, replace=replace) as target,
+        engine.transaction(),
+    ):
         yield target
 
 

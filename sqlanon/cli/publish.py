@@ -19,8 +19,10 @@ from sqlanon.cli.output import progress, put, say, write, write_json
 from sqlanon.model.destination import destination
 
 if TYPE_CHECKING:
-    from sqlanon.model.destination import Replace
+    from collections.abc import Mapping
+
     from sqlanon.model.policy.linked_policy import LinkedPolicy
+    from sqlanon.model.policy.policy import Policy
 
 releases_app = Typer()
 
@@ -42,6 +44,9 @@ LedgerMode = Annotated[
         rich_help_panel=opt.PRIVATE,
     ),
 ]
+
+
+FOR_LINKED = ("source", "into", "time_limit", "max_loss", "sql")  # the options for linked tables
 
 
 @command(Session.anonymize)
@@ -74,28 +79,16 @@ def run(
     read = opt.read_taxonomies(taxonomies, wanted)
     may_go = opt.replacing(replace, replace_if_changed, replace_anything)
     given["source"] = opt.sources_for(wanted, source)
-    if isinstance(wanted, LinkedPolicy):
-        _run_linked(
-            database,
-            wanted,
-            policy,
-            may_go,
-            ledger=ledger,
-            ledger_mode=ledger_mode,
-            as_events=as_events,
-            as_json=as_json,
-            **given,
-        )
-        return
-    if not wanted.has_private_method and (given.keys() & {"dataset", "public"} or ledger is not None):
-        raise BadParameter("--dataset, --public and --ledger are for policies with a private method")
-    if not wanted.method.draws and "random_source" in given:
-        raise BadParameter("--seed is for policies with a method that draws at random")
-    if ledger_mode not in ("open", "capped"):
-        raise BadParameter(f'it is "open" or "capped", not "{ledger_mode}"', param_hint="--ledger-mode")
+    _refuse_options(wanted, given, ledger, ledger_mode)
     layout = {name: given[name] for name in ("rows_per_file", "partition_by") if name in given}
-    into, target = given["into"], destination(given["into"], **layout)
-    is_charged = wanted.method.claims_privacy and "random_source" not in given
+    into, is_charged = given["into"], "random_source" not in given
+    if isinstance(wanted, LinkedPolicy):
+        from sqlanon.publish.linked_targets import linked_destination
+
+        target, is_charged, sources = linked_destination(into), False, [f"{t}={s}" for t, s in given["source"].items()]
+    else:
+        target, sources = destination(into, **layout), ["--source", given["source"]]
+        is_charged = is_charged and wanted.method.claims_privacy
     with (
         progress(as_events=as_events, quiet=as_json) as observer,
         writing(database, target, ledger, is_charged=is_charged, taxonomies=read) as session,
@@ -104,45 +97,31 @@ def run(
         release = session.anonymize(policy=wanted, replace=may_go, progress=observer, **given)
     if (account := getattr(release.report, "opened_account", None)) is not None and not as_events:
         say(f'Note: the run opened the account "{account}" in the ledger, without a cap; sqlanon ledger cap sets one.')
-    if release.unchanged and not as_events:
+    if getattr(release, "unchanged", False) and not as_events:
         say(f"Unchanged: {into} was made from these files by this policy; --replace makes it anew.")
     put(release, as_json=as_json)
     if not (as_json or as_events):
         warehouse = [] if database is None else ["--db", str(database)]
-        files = ["--policy", str(policy), "--source", given["source"], "--out", "report.html"]
+        files = ["--policy", str(policy), *sources, "--out", "report.html"]
         proposed = shlex.join(["sqlanon", "report", into, *warehouse, *files, *loading_options()])
         say(f"A page for whoever has to approve it: {proposed}")
 
 
-# More than six parameters: those of the command.
-def _run_linked(
-    database: Path | None,
-    policy: LinkedPolicy,
-    file: Path,
-    may_go: Replace,
-    *,
-    as_events: bool,
-    as_json: bool,
-    **given: Any,
-) -> None:
-    """Publish linked tables together: all of them or none."""
-    from sqlanon.publish.linked_targets import linked_destination
+def _refuse_options(policy: Policy | LinkedPolicy, given: Mapping[str, Any], ledger: Path | None, mode: str) -> None:
+    """Refuse options that say nothing of a policy."""
+    from sqlanon.model.policy.linked_policy import LinkedPolicy
 
-    options = {name: value for name, value in given.items() if value not in (None, True, "open")}
-    for name in options:
-        if name not in ("source", "into", "time_limit", "max_loss", "sql"):
+    if isinstance(policy, LinkedPolicy):
+        for name in (name for name, value in given.items() if value not in (None, True) and name not in FOR_LINKED):
             flag = SPELLED[name].flag if name in SPELLED else ""
             raise BadParameter("it is not for several tables yet", param_hint=flag or f"--{name.replace('_', '-')}")
-    with (
-        progress(as_events=as_events, quiet=as_json) as observer,
-        writing(database, linked_destination(given["into"])) as session,
-    ):
-        release = session.anonymize(policy=policy, replace=may_go, progress=observer, **options)
-    put(release, as_json=as_json)
-    if not (as_json or as_events):
-        warehouse = [] if database is None else ["--db", str(database)]
-        verify = ["sqlanon", "verify", given["into"], *warehouse, "--policy", str(file), *loading_options()]
-        say(f"Whenever you like, is it still what was released? {shlex.join(verify)}")
+    is_private = not isinstance(policy, LinkedPolicy) and policy.has_private_method
+    if not is_private and (given.keys() & {"dataset", "public"} or ledger is not None):
+        raise BadParameter("--dataset, --public and --ledger are for policies with a private method")
+    if not isinstance(policy, LinkedPolicy) and not policy.method.draws and "random_source" in given:
+        raise BadParameter("--seed is for policies with a method that draws at random")
+    if mode not in ("open", "capped"):
+        raise BadParameter(f'it is "open" or "capped", not "{mode}"', param_hint="--ledger-mode")
 
 
 @command(Partitions.fit, replace=Spelled())

@@ -216,49 +216,26 @@ class FolderRecord(Part):
         return self
 
 
-class LinkedRowsRecord(Part):
-    """The counts of a table's rows: of the source, and of those that are not released, by the reason."""
-
-    source: Count
-    released: Count
-    orphans: Count = 0  # they belong to no row of the parent
-    cut: Count = 0  # beyond the maximum number of a person
-    suppressed: Count = 0  # of persons who are not released
-    hidden: Count = 0  # of persons who are
-
-
 class LinkedTableRecord(Part):
-    """One of several tables of a release: its place among them, its rows, its columns and the hashes of its content."""
+    """One of several tables of a release: its rows, and the hashes of its content."""
 
-    parent: str | None = None
-    key: str | None = None
-    row_key: str | None = None
-    rows: LinkedRowsRecord
-    columns: dict[str, str] = Field(default_factory=dict)  # types by name, in order
+    rows: RowsRecord
     content: ContentRecord | None = None
 
 
 class LinkedRecord(Part):
     """The tables of a release of several, that of persons first, and the files of a folder that has them."""
 
-    SEALED: ClassVar[dict[str, Any]] = {"files": True, "tables": {"__all__": {"columns", "content"}}}
+    SEALED: ClassVar[dict[str, Any]] = {"files": True, "tables": {"__all__": {"content"}}}
     """The fields that follow from what was written."""
 
     tables: Annotated[dict[str, LinkedTableRecord], Field(min_length=1)]
     files: Listing | None = None
 
-    def written(
-        self,
-        columns: Mapping[str, dict[str, str]],
-        contents: Mapping[str, ContentRecord],
-        files: Listing | None = None,
-    ) -> LinkedRecord:
+    def written(self, contents: Mapping[str, ContentRecord], files: Listing | None = None) -> LinkedRecord:
         """Return the record of the tables as they were written, by the same names."""
         assert self.tables.keys() == contents.keys()
-        tables = {
-            name: each.model_copy(update={"columns": columns[name], "content": contents[name]})
-            for name, each in self.tables.items()
-        }
+        tables = {name: each.model_copy(update={"content": contents[name]}) for name, each in self.tables.items()}
         return LinkedRecord(tables=tables, files=files)
 
 

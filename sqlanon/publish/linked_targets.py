@@ -85,13 +85,13 @@ class LinkedFolder(FolderTarget):
         replace: Replace,
     ) -> None:
         super().__init__(engine, into, read, replace)
-        self.types: dict[str, dict[str, str]] = {table: {} for table in tables}
+        self.tables = tuple(tables)
         _refuse([*_impossible_files(tables), *_equal_names(tables)])
 
     @property
     def places(self) -> dict[str, str]:
         """The file of each table."""
-        return {table: str(Path(self.name, file_of(table))) for table in self.types}
+        return {table: str(Path(self.name, file_of(table))) for table in self.tables}
 
     @property
     def holder(self) -> FolderTarget:
@@ -103,16 +103,16 @@ class LinkedFolder(FolderTarget):
         path = self.path / f"{table}{STAGED_SUFFIX}"
         query, columns = self.with_columns(query)
         self.engine.write_parquet(path, query, columns, streamed=query.args.get("order") is None)
-        self.types[table] = {found.name: found.type for found in columns}
-        written = self.engine.read_files(Files(escaped(path), columns=self.types[table]))
+        types = {found.name: found.type for found in columns}
+        written = self.engine.read_files(Files(escaped(path), columns=types))
         self.engine.refuse_altered_parquet(query, written, columns)
         return ResolvedSource(written, f"Parquet file {file_of(table)} of {self.name}")
 
     def marker_text(self) -> str:
         assert self.record is not None and self.record.linked is not None
         sizes = self.named()
-        contents = {table: ContentRecord(file_sha256=sha256_of(self.path / file_of(table))) for table in self.types}
-        return self.record.sealed(self.record.linked.written(self.types, contents, listing(sizes))).text
+        contents = {table: ContentRecord(file_sha256=sha256_of(self.path / file_of(table))) for table in self.tables}
+        return self.record.sealed(self.record.linked.written(contents, listing(sizes))).text
 
 
 class TableOfSchema(TableTarget):
@@ -174,7 +174,7 @@ class LinkedSchema:
         return self.targets[table].write(query)
 
     def add_record(self, record: Record) -> LinkedRecord:
-        """Add the record, once all tables are written; it is sealed with the columns and the hashes of each."""
+        """Add the record, once all tables are written; it is sealed with the hashes of each."""
         assert record.linked is not None
         (root, holder), *others = self.targets.items()
         policy = {name: getattr(record, name) for name in ("policy", "policy_sha256", "policy_files")}
@@ -182,11 +182,7 @@ class LinkedSchema:
         for table, target in others:
             companion = CompanionRecord(name=table, release=root)
             contents[table] = target.add_record(new_record(**policy, companion=companion))
-        types = {
-            table: {found.name: found.type for found in self.engine.describe(target.table)}
-            for table, target in self.targets.items()
-        }
-        written = record.linked.written(types, contents)
+        written = record.linked.written(contents)
         self.engine.comment_table(holder.table, record.sealed(written).text)
         return written
 

@@ -24,8 +24,6 @@ from sqlanon.model.record import (
     BoundRecord,
     CompanionRecord,
     Inputs,
-    LinkedRecord,
-    LinkedTableRecord,
     PartitionRecord,
     PolicyFile,
     PromiseRecord,
@@ -78,19 +76,6 @@ def attained_bounds(policy: Policy | LinkedPolicy, attained: Sequence[float | No
         BoundRecord(model=model, measure=each.measure.name, required=each.required, attained=value)
         for (model, each), value in zip(bounds, rounded, strict=True)
     ]
-
-
-def linked_release_record(
-    policy: LinkedPolicy, taxonomy_sha256: Mapping[str, str], tables: Mapping[str, LinkedTableRecord], **facts: object
-) -> Record:
-    """Return the record of a release of several tables, to be sealed with what was written of each.
-
-    Args:
-        taxonomy_sha256: by quasi-identifier with its table.
-        tables: the released tables, that of persons first.
-        facts: further parts of the record, such as its report.
-    """
-    return record_by(policy, taxonomy_sha256=dict(taxonomy_sha256), linked=LinkedRecord(tables=dict(tables)), **facts)
 
 
 def record_by(policy: Policy | LinkedPolicy, **facts: object) -> Record:

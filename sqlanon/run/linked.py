@@ -10,7 +10,7 @@ from pathlib import Path
 from sqlanon.binding.linked import BoundLinked, bound_linked
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import PolicyError, UnsatisfiableError, VerificationError
+from sqlanon.errors import PolicyError, VerificationError
 from sqlanon.methods.linked.choices import choose
 from sqlanon.methods.linked.encoded import EncodedLinked, encode_linked
 from sqlanon.methods.linked.node_counts import LinkedChoice, table_losses
@@ -21,17 +21,18 @@ from sqlanon.model.destination import Replace
 from sqlanon.model.labels import NodeRecord, RungsRecord
 from sqlanon.model.names import enumerated, in_quotes
 from sqlanon.model.policy.linked_policy import LinkedPolicy
-from sqlanon.model.record import LinkedRowsRecord, LinkedTableRecord, ReportRecord
+from sqlanon.model.record import LinkedRecord, LinkedTableRecord, ReportRecord, RowsRecord
 from sqlanon.model.release.linked import LinkedMeasurement
 from sqlanon.model.release.linked_report import CUSTODIAN_FIELDS, LinkedRelease, LinkedReport, LinkedRowCounts
 from sqlanon.model.release.measurement import with_notes
 from sqlanon.publish.linked_targets import LinkedTarget, holder_of, linked_destination, linked_target
-from sqlanon.publish.provenance import attained_bounds, linked_release_record, promise_of
+from sqlanon.publish.provenance import attained_bounds, promise_of, record_by
 from sqlanon.release.linked_guarantee import linked_guarantee
 from sqlanon.releases.listing import latest
 from sqlanon.releases.noting import Noting, noting
 from sqlanon.releases.release_table import target_name
 from sqlanon.run.others import MAX_OTHERS
+from sqlanon.run.pipeline import refuse_useless
 from sqlanon.verification.linked import MAX_KNOWN_ROWS, measure_linked, other_rows
 
 WITHDRAWN = "the written tables do not meet their policy and were withdrawn:"
@@ -99,7 +100,6 @@ class _Run:
             with stages.stage("encode"):
                 encoded = encode_linked(engine, self.bound)
             choice, show = choose(engine, encoded, stages, stopped)
-            refuse_useless(choice, max_loss)
             stages.begin("release")
             show()
             draw_keys(engine, encoded)
@@ -110,7 +110,9 @@ class _Run:
                 stages.finish()
                 with stages.stage("verify"):
                     measured = self._verified(rows, written)
-                return self._recorded(self._report(encoded, choice, rows, measured))
+                report = self._report(encoded, choice, rows, measured)
+                refuse_useless(report, max_loss)
+                return self._recorded(report)
 
     def _row_counts(self, encoded: EncodedLinked, name: str) -> LinkedRowCounts:
         counts = self.bound.tables[name].counts
@@ -171,10 +173,11 @@ class _Run:
     def _recorded(self, report: LinkedReport) -> LinkedRelease:
         """Add the record of the release; what is for its custodian is not in it."""
         target, promise = self.target, linked_guarantee(self.bound.policy)
-        record = linked_release_record(
+        rows = {name: RowsRecord(source=each.source, released=each.released) for name, each in report.tables.items()}
+        record = record_by(
             self.bound.policy,
-            dict(ChainMap(*(table.path.taxonomy_hashes for table in self.bound.tables.values()))),
-            _recorded_tables(self.bound.policy, report),
+            taxonomy_sha256=dict(ChainMap(*(table.path.taxonomy_hashes for table in self.bound.tables.values()))),
+            linked=LinkedRecord(tables={name: LinkedTableRecord(rows=each) for name, each in rows.items()}),
             promise=promise_of(self.bound.policy, promise),
             labels=_labels(report),
             privacy=attained_bounds(self.bound.policy, [each.attained for each in report.models]),
@@ -196,15 +199,6 @@ class _Run:
         return (f"{others}; classes of several releases can be intersected",) if found else ()
 
 
-def refuse_useless(choice: LinkedChoice, max_loss: float | None) -> None:
-    """Refuse a release that loses more than ``max_loss``."""
-    if max_loss is not None and choice.loss > max_loss:
-        raise UnsatisfiableError(
-            f"the release would lose {choice.loss:.4g}, where max_loss is {max_loss:g}; nothing is published:",
-            ["what can help: fewer quasi-identifiers, more levels in between, a smaller k, or larger limits"],
-        )
-
-
 def _labels(report: LinkedReport) -> NodeRecord | RungsRecord:
     """Return the levels of the labels in the release."""
     if not report.rungs:
@@ -213,17 +207,3 @@ def _labels(report: LinkedReport) -> NodeRecord | RungsRecord:
     for rungs in report.rungs.values():
         levels |= {name: {rung[name] for rung in rungs} for name in rungs[0]}
     return RungsRecord(levels={name: tuple(sorted(found)) for name, found in levels.items()})
-
-
-def _recorded_tables(policy: LinkedPolicy, report: LinkedReport) -> dict[str, LinkedTableRecord]:
-    """Return the tables of the record, without caps, which would reveal what was cut."""
-    found = {}
-    for name in policy.ordered:
-        roles = policy.tables[name]
-        found[name] = LinkedTableRecord(
-            parent=roles.parent,
-            key=roles.key,
-            row_key=policy.row_key(name),
-            rows=LinkedRowsRecord(**report.tables[name].model_dump()),
-        )
-    return found

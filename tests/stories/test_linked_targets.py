@@ -25,10 +25,10 @@ from sqlanon.model.destination import MARKER, Replace
 from sqlanon.model.known_rows import KnownRows
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.policy.linked_policy import LinkedPolicy, TableRoles
-from sqlanon.model.record import LinkedRowsRecord, LinkedTableRecord, Record
+from sqlanon.model.record import LinkedRecord, LinkedTableRecord, Record, RowsRecord
 from sqlanon.publish.files import PREVIOUS, exchange
 from sqlanon.publish.linked_targets import LinkedTarget, linked_destination, linked_target
-from sqlanon.publish.provenance import linked_release_record
+from sqlanon.publish.provenance import record_by
 from sqlanon.run.linked import anonymize_linked
 from sqlanon.verification.found_linked import FoundLinked, find_linked
 from tests.conftest import ROOT
@@ -53,16 +53,9 @@ def policy(at_most: int = 7) -> LinkedPolicy:
 
 
 def record(tables: tuple[str, ...] = TABLES) -> Record:
-    root, *others = tables
-    linked = {
-        root: LinkedTableRecord(row_key="pid", rows=LinkedRowsRecord(source=3, released=2)),
-        **{
-            name: LinkedTableRecord(parent=root, key="pid", rows=LinkedRowsRecord(source=2, released=2))
-            for name in others
-        },
-    }
+    linked = LinkedRecord(tables={name: LinkedTableRecord(rows=RowsRecord(source=3, released=2)) for name in tables})
     labels = NodeRecord(levels={"patients.born": 1, "visits.ward": 0})
-    return linked_release_record(policy(), {"patients.born": "0"}, linked, labels=labels)
+    return record_by(policy(), taxonomy_sha256={"patients.born": "0"}, linked=linked, labels=labels)
 
 
 def rows(seed: int, count: int = 3) -> exp.Query:
@@ -130,7 +123,7 @@ class TestEveryPlace:
         assert shown(engine, found) == {"patients": wards(0), "visits": wards(0)}
         assert found.record is not None
         assert found.record.linked is not None
-        assert found.record.linked.tables["visits"].columns == {"pid": "BIGINT", "ward": "VARCHAR"}
+        assert [*found.record.linked.tables] == ["patients", "visits"]
         assert isinstance(found.record.labels, NodeRecord)
         assert found.record.labels.levels["patients.born"] == 1
 
@@ -226,7 +219,7 @@ class TestEveryPlace:
         fields["tables"]["visits"]["taxonomies"] = {"ward": ward}
         tables = record().linked
         assert tables is not None
-        made = linked_release_record(LinkedPolicy(**fields), {}, tables.tables)
+        made = record_by(LinkedPolicy(**fields), linked=tables)
         assert str(tmp_path) not in made.text
         assert [each.name for each in made.policy_files] == ["wards.csv"]
         with opened(engine, place) as target:

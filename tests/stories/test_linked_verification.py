@@ -12,10 +12,10 @@ from sqlanon.model.known_rows import KnownRows
 from sqlanon.model.labels import NodeRecord, RungsRecord
 from sqlanon.model.policy.linked_policy import LinkedPolicy, TableRoles
 from sqlanon.model.privacy import KAnonymity
-from sqlanon.model.record import LinkedRowsRecord, LinkedTableRecord, Record
+from sqlanon.model.record import LinkedRecord, LinkedTableRecord, Record, RowsRecord
 from sqlanon.model.release.linked import LinkedVerification
 from sqlanon.model.taxonomy.rules import Groups, Intervals
-from sqlanon.publish.provenance import linked_release_record
+from sqlanon.publish.provenance import record_by
 from sqlanon.verification.found_linked import FoundLinked
 from sqlanon.verification.verify_linked import verify_linked
 from tests.engines import engine_of
@@ -77,11 +77,11 @@ def record(engine: Engine, sources: Mapping[str, ResolvedSource]) -> Record:
     with bound_linked(engine, sources, POLICY) as bound:
         hashes = {name: found for table in bound.tables.values() for name, found in table.path.taxonomy_hashes.items()}
     tables = {
-        name: LinkedTableRecord(rows=LinkedRowsRecord(source=count, released=count))
+        name: LinkedTableRecord(rows=RowsRecord(source=count, released=count))
         for name, count in {"patients": 60, "visits": 150}.items()
     }
     labels = NodeRecord(levels={"patients.born": 1, "visits.ward": 1})
-    return linked_release_record(POLICY, hashes, tables, labels=labels)
+    return record_by(POLICY, taxonomy_sha256=hashes, linked=LinkedRecord(tables=tables), labels=labels)
 
 
 def verified(

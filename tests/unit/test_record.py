@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
+from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord, RungsRecord
 from sqlanon.model.record import (
     BoundRecord,
     ContentRecord,
     FolderRecord,
     LinkedRecord,
-    LinkedRowsRecord,
     LinkedTableRecord,
     Listing,
     Record,
@@ -35,6 +34,7 @@ def record(**facts: Any) -> Record:
     [
         record(),
         record(labels=NodeRecord(levels={"zip": 1, "age": 0}), rows=RowsRecord(released=3)),
+        record(labels=RungsRecord(levels={"zip": (0, 2), "age": (1,)})),
         record(labels=CutRecord(labels={"job": ((None, "any"),)}, intervals={"age": ((0, 1.5),)})),
         record(privacy=[BoundRecord(model="m", measure="b", required=2, attained=math.inf)]),
         record(labels=None, policy={"unknown": {"*": "top"}, "b": [1.5, None]}, report={"node": {}, "class_count": 2}),
@@ -43,8 +43,10 @@ def record(**facts: Any) -> Record:
         record(policy={"tables": {}}).sealed(
             LinkedRecord(
                 tables={
-                    "b": LinkedTableRecord(rows=LinkedRowsRecord(source=3, released=2), node={"zip": 1}, row_key="id"),
-                    "a": LinkedTableRecord(rows=LinkedRowsRecord(source=3, released=1, cut=2), parent="b", key="id"),
+                    "b": LinkedTableRecord(rows=RowsRecord(source=3, released=2)),
+                    "a": LinkedTableRecord(
+                        rows=RowsRecord(source=3, released=1), content=ContentRecord(rows_sha256="1")
+                    ),
                 },
                 files=Listing(count=1, bytes=2, sha256="0"),
             )

@@ -149,10 +149,6 @@ class Tree:
     links: Mapping[str, Link]
     others: Sequence[Link]  # other columns with keys of these tables, as their names say
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return (self.root, *self.links)
-
     def row_key(self, name: str) -> str | None:
         """Return the key of the table of persons, or of one from which others hang."""
         is_above = name == self.root or any(link.parent == name for link in self.links.values())
@@ -168,7 +164,7 @@ def tree_of(tables: Mapping[str, ExaminedTable], links: Sequence[Link]) -> Tree 
     below = {name: _below(name, taken) for name in row_keys}
     persons = {name: _is_of_persons(name, row_key) for name, row_key in row_keys.items()}
     root = max(row_keys, key=lambda name: (persons[name], len(below[name]), tables[name].rows))
-    found = dict(sorted(below[root].items(), key=lambda item: len(_path(item[0], below[root]))))
+    found = {name: below[root][name] for name in sorted(below[root], key=lambda name: len(_path(name, below[root])))}
     chosen = {(name, link.key) for name, link in found.items()}
     others = [link for link in links if link.parent in {root, *found} and (link.table, link.key) not in chosen]
     named = [link for link in others if (link.exactness or link.is_declared) and link.table != root]

@@ -60,7 +60,7 @@ def suggest_linked(
                 "and need a cast, such as to BIGINT"
             )
         caps = {name: _cap(engine, tables, tree, name) for name in tree.links}
-        alone = {name: _alone(engine, tables[name], name, tree) for name in tree.names}
+        alone = {name: _alone(engine, tables[name], name, tree) for name in (tree.root, *tree.links)}
     return _suggestion(asked, tree, alone, caps, [name for name in tables if name not in alone])
 
 
@@ -123,10 +123,9 @@ def _suggestion(
 
 
 def _table(name: str, alone: Suggestion, tree: Tree) -> SuggestedTable:
+    others = "most tables hang from it; if its rows are not persons, name the table of persons"
+    persons = "persons, by its name or that of its key" if tree.says_persons else others
     link = tree.links.get(name)
-    persons = "persons, by its name or that of its key"
-    if not tree.says_persons:
-        persons = "most tables hang from it; if its rows are not persons, name the table of persons"
     return SuggestedTable(
         name=name,
         row_count=alone.row_count,
@@ -201,13 +200,11 @@ def _place(table: SuggestedTable, link: Link | None) -> Settings:
         return {"row_key": (table.row_key, reason)}
     settings: Settings = {} if table.row_key is None else {"row_key": (table.row_key, "drawn anew for a release")}
     settings |= {"parent": (link.parent, ""), "key": (link.key, reason)}
-    beside = ""
     if link.left_out:
         without = f" ({link.null_rows:,} have no key)" if link.null_rows else ""
         belong = "row belongs" if link.left_out == 1 else "rows belong"
         why = f"? {link.left_out:,} {belong} to no row of {link.parent}{without}, and are left out"
         settings["orphans"] = ("drop", why)
-        beside = f": {LIMIT_OF_ROWS:.0%}, and those that belong to nobody".replace("%", " %")
     limit = min(1.0, round(LIMIT_OF_ROWS + math.ceil(100 * link.left_out / link.rows) / 100, 2))
-    settings["suppression_limit"] = (limit, f"{100 * limit:.0f} % of its rows may be left out{beside}")
+    settings["suppression_limit"] = (limit, f"{100 * limit:.0f} % of its rows may be left out, for whatever reason")
     return settings

@@ -108,6 +108,7 @@ from sqlanon.model.release.linked import (
 from sqlanon.model.release.linked_release_report import LinkedReleaseReport as LinkedReleaseReport
 from sqlanon.model.release.linked_report import LinkedRelease as LinkedRelease, LinkedReport as LinkedReport
 from sqlanon.model.release.sample_risk import SampleRisk as SampleRisk
+from sqlanon.model.release.utility import Utility as Utility
 from sqlanon.model.release.profiles import (
     SampledRows as SampledRows,
     SourceProfile as SourceProfile,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sqlanon.model.prepared_tables import Flattened, Generalized
     from sqlanon.model.release.profiles import SourceProfile
     from sqlanon.model.release.sample_risk import SampleRisk
+    from sqlanon.model.release.utility import Utility
     from sqlanon.suggestion.linked_suggestion import LinkedSuggestion
     from sqlanon.suggestion.suggestion import Profile, Suggestion
 
@@ -178,6 +179,43 @@ class Preparations(Part):
         keys = [keys] if isinstance(keys, str) else keys or ()
         asked = SampleQuestion(keys, weight, household, population, at_most, max_size, nulls)
         return sample_risk(self._engine, self._opened.resolve(source), asked)
+
+    @exclusive
+    def compare(
+        self,
+        source: Source,
+        release: Source,
+        columns: Sequence[str] = (),
+        *,
+        key: str | None = None,
+        weight: str | None = None,
+        formula: str | None = None,
+    ) -> Utility:
+        """Measure what a release keeps of its source: numbers, tables and models of both, beside each other.
+
+        Means, standard deviations, totals and correlations with their differences in standard errors, quantiles,
+        tables of one to three columns, eigenvalues and inverses of correlations, and the propensity score are always
+        there. Columns that show labels in place of values are left out, with a note. The figures are for the
+        custodian: a private release spends nothing on them, and they are not covered by its guarantee.
+
+        Args:
+            source: the table that the release was made from.
+            release: the release, or any table with columns of the same names.
+            columns: the columns to compare; by default all that both tables have.
+            key: a column that identifies rows in both tables: losses by row, and rows that are close.
+            weight: the column with the number of people that a row stands for, in both tables.
+            formula: a regression whose coefficients are compared, such as ``income ~ age + sex``: a number, and terms
+                that are numbers or have at most 30 values. Names with other signs are in double quotes.
+
+        Raises:
+            PolicyError: lists what is wrong with columns, the formula, keys, weights or numbers, with counts of rows.
+            EngineError: a table does not exist, or cannot be read.
+        """
+        from sqlanon.verification.utility import UtilityQuestion, compared
+
+        columns = [columns] if isinstance(columns, str) else columns or ()
+        asked = UtilityQuestion(columns, key, weight, formula)
+        return compared(self._engine, self._opened.resolve(source), self._opened.resolve(release), asked)
 
     @exclusive
     def flatten(

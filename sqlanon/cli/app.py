@@ -34,6 +34,7 @@ PANELS: dict[str, list[Callable[..., None] | tuple[str, typer.Typer]]] = {
         publish.run,
         verdicts.report,
         verdicts.verify,
+        survey.compare,
         examine.compare_releases,
         examine.lattice,
         ("taxonomy", taxonomy_commands.app),

@@ -1,4 +1,4 @@
-"""The command that estimates the risk of a survey in its population."""
+"""Commands that estimate the risk of a survey in its population, and what a release keeps of its source."""
 
 from __future__ import annotations
 
@@ -47,3 +47,18 @@ def risk(database: opt.OptionalDatabase = None, as_json: opt.Json = False, **giv
         words = f"{share} of the rows are found by the higher estimate, and {most} are accepted"
         say(f"Not met: {'the table has no rows' if found.high_share is None else words}.")
         raise Exit(ExitCode.NOT_MET)
+
+
+@command(
+    Session.compare,
+    columns=Spelled("COLUMN,…", "--columns", list[str], _names),
+    weight=Spelled("COLUMN"),
+    formula=Spelled("FORMULA"),
+)
+def compare(database: opt.OptionalDatabase = None, as_json: opt.Json = False, **given: Any) -> None:
+    """Measure what a release keeps of its source: means, tables, correlations, models.
+
+    Example: sqlanon compare survey.csv survey_k3.csv --key id --weight weight --formula "income ~ age + sex"
+    """
+    with reading(database) as session:
+        put(session.compare(**given), as_json=as_json)

@@ -27,7 +27,7 @@ FRONTS = {
     "search": "__init__ arrays boxes",
     "suggestion": "column_profiles linked_suggestion safe_harbor suggest suggest_linked suggested_taxonomies "
     "suggestion",
-    "verification": "found_linked found_release linked measure sample_risks verify verify_linked",
+    "verification": "found_linked found_release linked measure sample_risks utility verify verify_linked",
 }
 
 

@@ -436,6 +436,7 @@ CALLS: dict[str, Callable[[Session], object]] = {
     "overview": lambda session: session.overview(),
     "profile": lambda session: session.profile("visits"),
     "risk": lambda session: session.risk("visits", ["age"], population=1000),
+    "compare": lambda session: session.compare("visits", "visits", key="id"),
     "measure": lambda session: session.measure("visits", POLICY),
     "explain": lambda session: session.explain("visits", POLICY),
     "anonymize": lambda session: session.anonymize("visits", POLICY, "released"),

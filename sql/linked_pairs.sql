@@ -1,28 +1,19 @@
 -- Linked tables for attackers who know two rows of a person: items, pairs of items that few persons have, and what to hide.
 --
--- An item is a label of rows of a class of persons: the labels from the person down, in a table (anon_place).
+-- An item is a label of rows of a class of persons, with a number that no other table has (anon_class of rows on rungs).
 --
--- :words anon_key_0, anon_key_1
--- :items (anon_place INTEGER, anon_key_0 BIGINT, anon_key_1 BIGINT, anon_weight BIGINT, anon_is_single BOOLEAN,
---     anon_is_hidden BOOLEAN, anon_least BIGINT)
+-- :rung (anon_row BIGINT, anon_person BIGINT, anon_class BIGINT)
+-- :items (anon_place INTEGER, anon_class BIGINT, anon_weight BIGINT, anon_is_single BOOLEAN, anon_is_hidden BOOLEAN,
+--     anon_least BIGINT)
 
 -- name: items_of_persons
 -- items of persons
 -- :place 1
--- :bits anon_key_0 & 3, 0
--- :groups anon_key_0 & 3
--- :cells (anon_individual BIGINT, anon_key_0 BIGINT, anon_key_1 BIGINT, anon_row_count BIGINT)
-SELECT
-    :place AS anon_place,
-    anon_individual AS anon_person,
-    CAST(sum(anon_row_count) AS BIGINT) AS anon_rows,
-    :bits AS :words
-FROM :cells
-GROUP BY anon_individual, :groups;
+SELECT :place AS anon_place, anon_person, anon_class, count(*) AS anon_rows FROM :rung GROUP BY anon_person, anon_class;
 
 -- name: items
 -- items to show, and to hide for pairs that fewer than k persons have
--- Left out are items of fewer than :k persons. Where fewer have two rows of an item, it has a single row of each person.
+-- At least :k persons have each item. Where fewer have two rows of one, it has a single row of each person.
 --
 -- Of two items that fewer than k persons have, one is hidden. A heavier item (by rows, then by the order of labels) is shown
 -- if no heavier one is shown with which it makes such a pair. That is what these two steps come to: hide the lighter item of
@@ -32,29 +23,28 @@ GROUP BY anon_individual, :groups;
 -- anon_least: rows of the table that are hidden at every less general node, besides those that are not among items or single
 -- rows here. Whoever has both items of a rare pair has no row of one of them there. So a person lacks at least as many items
 -- as it takes, those with the most rare pairs first, to have as many pairs together as the person has.
--- :own (anon_place INTEGER, anon_person BIGINT, anon_rows BIGINT, anon_key_0 BIGINT, anon_key_1 BIGINT)
+-- :own (anon_place INTEGER, anon_person BIGINT, anon_class BIGINT, anon_rows BIGINT)
 -- :k 5
 WITH RECURSIVE anon_own AS MATERIALIZED (SELECT * FROM :own AS anon_all_items),
 anon_items AS MATERIALIZED (
     SELECT
         * EXCLUDE (anon_row_count),
-        CAST(row_number() OVER (ORDER BY anon_weight ASC, anon_place ASC, :words ASC NULLS LAST) AS INTEGER) AS anon_item
+        CAST(row_number() OVER (ORDER BY anon_weight ASC, anon_class ASC) AS INTEGER) AS anon_item
     FROM (
         SELECT
             anon_place,
-            :words,
+            anon_class,
             CAST(sum(anon_rows) AS BIGINT) AS anon_row_count,
             count(*) FILTER (WHERE anon_rows > 1) BETWEEN 1 AND :k - 1 AS anon_is_single,
             CASE WHEN anon_is_single THEN count(*) ELSE anon_row_count END AS anon_weight
         FROM anon_own
-        GROUP BY anon_place, :words
-        HAVING count(*) >= :k
+        GROUP BY anon_place, anon_class
     ) AS anon_weighed
 ),
 anon_numbered AS MATERIALIZED (
     SELECT anon_own.anon_place, anon_own.anon_person, anon_items.anon_item
     FROM anon_own
-    INNER JOIN anon_items ON anon_items.anon_place = anon_own.anon_place AND anon_items.:words = anon_own.:words
+    INNER JOIN anon_items ON anon_items.anon_class = anon_own.anon_class
 ),
 anon_met AS NOT MATERIALIZED (
     SELECT
@@ -126,38 +116,28 @@ LEFT JOIN anon_least ON anon_least.anon_place = anon_items.anon_place;
 
 -- name: item_counts
 -- rows of items, by table
-SELECT
-    anon_place,
-    CAST(sum(anon_weight) AS BIGINT) AS rows,
-    CAST(coalesce(sum(anon_weight) FILTER (WHERE NOT anon_is_hidden), 0) AS BIGINT) AS shown,
-    max(anon_least) AS least
-FROM :items
-GROUP BY anon_place;
+SELECT anon_place AS place, CAST(sum(anon_weight) AS BIGINT) AS rows, max(anon_least) AS least FROM :items GROUP BY anon_place;
 
--- name: shown_items
--- items to show of a table
--- :place 1
-SELECT :words, anon_is_single, anon_weight FROM :items WHERE anon_place = :place AND NOT anon_is_hidden;
+-- name: shown_labels
+-- labels of items to show
+-- :labels (anon_class BIGINT, anon_row_count BIGINT, anon_key_0 BIGINT)
+SELECT anon_labels.* REPLACE (anon_items.anon_weight AS anon_row_count)
+FROM :labels AS anon_labels
+INNER JOIN :items AS anon_items ON anon_items.anon_class = anon_labels.anon_class
+WHERE NOT anon_items.anon_is_hidden;
 
--- name: lost
--- what rows of shown items lose
--- :shown (anon_weight BIGINT, anon_loss DOUBLE)
-SELECT coalesce(sum(anon_weight * anon_loss), 0) AS lost FROM :shown;
-
--- name: single_rows
--- one row of each person of items that are shown once
--- Rows of an item may differ in other columns: which of them is shown is drawn.
+-- name: shown_rows
+-- rows of items to show
+-- Of an item that is shown once, each person has one row. Its rows may differ in other columns: which of them it is, is drawn.
 -- $1 'a'::BLOB
 -- $2 'b'::BLOB
--- :shown (anon_row BIGINT, age VARCHAR, anon_is_single BOOLEAN)
--- :rows (anon_row BIGINT, anon_person BIGINT)
--- :labels age
-SELECT anon_shown.anon_row, anon_shown.:labels
-FROM :shown AS anon_shown
-INNER JOIN :rows AS anon_rows ON anon_rows.anon_row = anon_shown.anon_row
+SELECT anon_rung.*
+FROM :rung AS anon_rung
+INNER JOIN :items AS anon_items ON anon_items.anon_class = anon_rung.anon_class
+WHERE NOT anon_items.anon_is_hidden
 QUALIFY
-    NOT anon_shown.anon_is_single
+    NOT anon_items.anon_is_single
     OR row_number() OVER (
-        PARTITION BY anon_rows.anon_person, anon_shown.:labels
-        ORDER BY anon_helpers.hmac_of_blocks(CAST($1 AS BLOB), CAST($2 AS BLOB), encode(anon.text_of(anon_shown.anon_row))) ASC
+        PARTITION BY anon_rung.anon_person, anon_rung.anon_class
+        ORDER BY anon_helpers.hmac_of_blocks(CAST($1 AS BLOB), CAST($2 AS BLOB), encode(anon.text_of(anon_rung.anon_row))) ASC
     ) = 1;

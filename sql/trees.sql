@@ -1,24 +1,15 @@
 -- Whole trees of linked tables: persons look alike if their labels are equal, and those of all their rows.
 --
--- :rows (anon_row BIGINT, anon_parent BIGINT, anon_key_0 BIGINT)
--- :carried count(*) AS anon_rows_1
+-- :rows (anon_row BIGINT, anon_parent BIGINT, anon_person BIGINT, anon_key_0 BIGINT)
 -- :persons (anon_person BIGINT, anon_key_0 BIGINT, anon_signature UBIGINT, anon_rows_1 BIGINT)
 -- :classes (anon_key_0 BIGINT, anon_signature UBIGINT, anon_persons BIGINT, anon_is_kept BOOLEAN)
 -- :keys anon_key_0, anon_signature
 
--- name: signatures
--- rows by the row that they belong to, with a signature
--- Signatures add up the hashes of rows with all that is below them, so that their order means nothing. Sums of 64-bit hashes
--- do not overflow.
--- :label hash(anon_key_0 & 3, 42)
-SELECT anon_parent, sum(CAST(:label AS HUGEINT)) AS anon_signature, :carried
-FROM :rows
-GROUP BY anon_parent;
-
--- name: sorted_lists
--- rows by the row that they belong to, with the sorted list of what they show
--- :label row(anon_key_0 & 3)
-SELECT anon_parent, list_sort(list(:label)) AS anon_signature, :carried
+-- name: sums
+-- rows by the row that they belong to
+-- Signatures add up the hashes of rows with all that is below them, so that their order means nothing.
+-- :sums sum(CAST(hash(anon_key_0 & 3, 42) AS HUGEINT)) AS anon_signature_1, count(*) AS anon_rows_1
+SELECT anon_parent, :sums
 FROM :rows
 GROUP BY anon_parent;
 
@@ -37,6 +28,20 @@ GROUP BY :values;
 -- :left_out coalesce(sum(anon_persons) FILTER (WHERE NOT anon_is_kept), 0) AS left_out_0
 SELECT :node AS node, count(*) AS class_count, count(*) FILTER (WHERE anon_is_kept) AS kept_class_count, :left_out
 FROM :classes;
+
+-- name: kept_persons
+-- persons to release
+-- :values anon_key_0 & 1, anon_signature
+SELECT anon_person
+FROM (SELECT anon_person, :values AS :keys FROM :persons AS anon_all) AS anon_keyed
+INNER JOIN :classes AS anon_classes USING (:keys)
+WHERE anon_classes.anon_is_kept;
+
+-- name: rows_of_persons
+-- rows to release
+SELECT anon_rows.*
+FROM :rows AS anon_rows
+INNER JOIN :persons AS anon_kept ON anon_kept.anon_person = anon_rows.anon_person;
 
 -- name: values_of_persons
 -- values of persons in some row, with the share of all persons who have them

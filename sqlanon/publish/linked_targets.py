@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
 
@@ -98,6 +98,10 @@ class LinkedFolder(FolderTarget):
         """The target that holds the record."""
         return self
 
+    def transaction(self) -> AbstractContextManager[None]:
+        """Surround what is written and its record."""
+        return nullcontext()
+
     def write_table(self, table: str, query: exp.Query) -> ResolvedSource:
         """Write the rows of a table in the order of a query, and return them as a source to verify."""
         path = self.path / f"{table}{STAGED_SUFFIX}"
@@ -163,6 +167,10 @@ class LinkedSchema:
     def holder(self) -> TableTarget:
         """The target that holds the record."""
         return next(iter(self.targets.values()))
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Surround what is written and its record."""
+        return self.engine.transaction()
 
     def write_table(self, table: str, query: exp.Query) -> ResolvedSource:
         """Write the rows of a table in the order of a query, and return them as a source to verify."""

@@ -6,6 +6,7 @@ from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sqlanon.binding.linked import BoundLinked, bound_linked
 from sqlanon.engines.duckdb import Engine
@@ -13,9 +14,10 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, VerificationError
 from sqlanon.methods.linked.choices import choose
 from sqlanon.methods.linked.encoded import EncodedLinked, encode_linked
+from sqlanon.methods.linked.keyed_rows import ShownRows
 from sqlanon.methods.linked.node_counts import LinkedChoice, table_losses
 from sqlanon.methods.linked.remarks import hidden_labels, intervals, persons_without_rows
-from sqlanon.methods.linked.shown_rows import draw_keys, drop_cells, released_counts, written_rows
+from sqlanon.methods.linked.written_rows import draw_keys, drop_keyed, drop_shown, released_counts, written_rows
 from sqlanon.methods.stages import Progress, Stages, Stopped, never, proven_gap
 from sqlanon.model.destination import Replace
 from sqlanon.model.labels import NodeRecord, RungsRecord
@@ -92,8 +94,7 @@ class _Run:
     def release(self, stopped: Stopped, max_loss: float | None) -> LinkedRelease:
         """Run all stages; the last one, publication, ends when the target is closed.
 
-        The tables were read before, so that only what is written needs the transaction: within one, the memory of a
-        dropped table isn't freed.
+        A schema needs a transaction for what is written. The memory of a table that is dropped within one isn't freed.
         """
         engine, stages = self.engine, self.stages
         with engine.scratch():
@@ -101,23 +102,35 @@ class _Run:
                 encoded = encode_linked(engine, self.bound)
             choice, show = choose(engine, encoded, stages, stopped)
             stages.begin("release")
-            show()
-            draw_keys(engine, encoded)
-            drop_cells(engine, encoded)
-            rows = {name: self._row_counts(encoded, name) for name in encoded.tables}
-            with engine.transaction():
-                written = {name: self.target.write_table(name, written_rows(encoded, name)) for name in encoded.tables}
+            shown = show()
+            draw_keys(engine, encoded, shown)
+            rows = self._row_counts(encoded, shown)
+            facts: dict[str, Any] = {
+                "hidden": hidden_labels(engine, encoded, choice, shown),
+                "intervals": intervals(engine, encoded),
+                "persons_without_rows": persons_without_rows(engine, encoded),
+            }
+            drop_keyed(engine, encoded, shown)
+            with self.target.transaction():
+                written = {
+                    name: self.target.write_table(name, written_rows(encoded, name, shown[name])) for name in shown
+                }
                 stages.finish()
+                drop_shown(engine, encoded, shown)
                 with stages.stage("verify"):
                     measured = self._verified(rows, written)
-                report = self._report(encoded, choice, rows, measured)
+                facts |= {"tables": rows, "measured": measured, "models": measured.models}
+                report = self._report(encoded, choice, facts)
                 refuse_useless(report, max_loss)
                 return self._recorded(report)
 
-    def _row_counts(self, encoded: EncodedLinked, name: str) -> LinkedRowCounts:
-        counts = self.bound.tables[name].counts
-        found = released_counts(self.engine, encoded, name)
-        return LinkedRowCounts(source=counts.rows, orphans=counts.orphans, cut=counts.cut, **found)
+    def _row_counts(self, encoded: EncodedLinked, shown: Mapping[str, ShownRows]) -> dict[str, LinkedRowCounts]:
+        found = released_counts(self.engine, encoded, shown)
+        counts = {name: table.counts for name, table in self.bound.tables.items()}
+        return {
+            name: LinkedRowCounts(source=each.rows, orphans=each.orphans, cut=each.cut, **found[name])
+            for name, each in counts.items()
+        }
 
     def _verified(
         self, rows: Mapping[str, LinkedRowCounts], written: Mapping[str, ResolvedSource]
@@ -131,22 +144,13 @@ class _Run:
             raise VerificationError(WITHDRAWN, shortfalls)
         return measured
 
-    def _report(
-        self,
-        encoded: EncodedLinked,
-        choice: LinkedChoice,
-        rows: Mapping[str, LinkedRowCounts],
-        measured: LinkedMeasurement,
-    ) -> LinkedReport:
+    def _report(self, encoded: EncodedLinked, choice: LinkedChoice, facts: Mapping[str, Any]) -> LinkedReport:
         policy, tables = self.bound.policy, self.bound.tables
         lattice, outcome = encoded.context.lattice, choice.outcome
         return LinkedReport(
             source=enumerated(table.description for table in tables.values()),
             into=self.into,
             method=policy.method,
-            models=measured.models,
-            persons_without_rows=persons_without_rows(self.engine, encoded),
-            tables=dict(rows),
             node=lattice.named(choice.counts.levels),
             heights=lattice.named(lattice.heights),
             rungs={
@@ -162,12 +166,10 @@ class _Run:
             proven_optimal=outcome.proven_optimal,
             lower_bound=outcome.lower_bound,
             gap=proven_gap(outcome.loss, outcome.lower_bound),
-            measured=measured,
-            hidden=hidden_labels(self.engine, encoded, choice),
-            intervals=intervals(self.engine, encoded),
             domains=dict(ChainMap(*(table.path.domains for table in tables.values()))),
             notes=tuple(note for table in tables.values() for note in table.path.label_notes),
             seconds=dict(self.stages.seconds),
+            **facts,
         )
 
     def _recorded(self, report: LinkedReport) -> LinkedRelease:

@@ -9,7 +9,8 @@ import pytest
 import sqlanon as sa
 from sqlanon.binding.linked import bound_linked
 from sqlanon.methods.linked.encoded import encode_linked
-from sqlanon.methods.linked.trees import choose_tree_node
+from sqlanon.methods.linked.node_counts import choose_linked_node
+from sqlanon.methods.linked.trees import TreeCounter
 from sqlanon.model.policy.linked_policy import LinkedPolicy
 from sqlanon.queries.kit.macros import install_script
 from tests.benchmarks.linked import MEASURES, RECODED
@@ -50,7 +51,8 @@ def test_the_best_node_of_whole_trees(tmp_path: Path) -> None:
         sources = {name: engine.resolve(name) for name in policy.tables}
         with bound_linked(engine, sources, policy) as bound, engine.scratch():
             encoded = encode_linked(engine, bound)
-            counter, outcome = choose_tree_node(engine, encoded, lambda *_: None, lambda: False)
+            counter = TreeCounter(engine, encoded)
+            outcome = choose_linked_node(encoded, counter, lambda *_: None, lambda: False)
             assert outcome.best is not None
             [counts] = counter.counts([outcome.best.levels], with_losses=False)
     assert outcome.best.levels == (3, 0, 2, 0, 4, 2, 1, 3, 2)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlglot import exp
 
 import sqlanon as sa
 from sqlanon.binding.linked import bound_linked
@@ -19,6 +20,7 @@ from sqlanon.methods.linked.node_counts import NodeCounts, loss_of
 from sqlanon.model.known_rows import KnownRows
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.linked_policy import LinkedPolicy
+from sqlanon.queries.kit.nodes import Relation, Step, select
 from tests.engines import engine_of
 from tests.linked_oracle import Row, is_good
 from tests.sql.test_oracle import EXAMPLES, ask, connection, table_call
@@ -80,8 +82,12 @@ def counted(persons: Sequence[Person], k: int) -> Iterator[tuple[sa.Session, Enc
             yield session, encoded, KnownPairsCounter(engine, encoded)
 
 
-def shown(session: sa.Session) -> list[tuple[str, Counter[Label]]]:
+def shown(session: sa.Session, counter: KnownPairsCounter, levels: Levels) -> list[tuple[str, Counter[Label]]]:
     """What is shown of each person: the label, and the tables and labels of rows."""
+    for place, found in enumerate(counter.show(levels).values()):
+        engine_of(session).run(
+            Step(Relation(f"anon_shown_{place}", "row"), select([exp.Star()], found.labelled()), "rows")
+        )
     rows = (
         engine_of(session)
         .connection.execute(
@@ -180,8 +186,7 @@ def test_what_is_shown_protects_from_two_known_rows(persons: list[Person], k: in
     labels = labels_at(persons, levels)
     with counted(persons, k) as (session, _, counter):
         [counts] = counter.counts([levels], with_losses=False)
-        counter.show(levels)
-        records = shown(session)
+        records = shown(session, counter, levels)
     assert is_good(map(as_record, records), k, 2)
     most, sizes = greedy(labels, k), Counter(own for own, _ in labels)
     expected = [(own, rows & most[own]) for own, rows in labels if sizes[own] >= k]
@@ -225,9 +230,8 @@ def test_the_second_heart_and_the_knee_of_seven_persons_go() -> None:
     persons = [("f" if n < 4 else "m", [("stays", wards[each]) for each in own]) for n, own in enumerate(stays)]
     with counted([*persons, ("m", [("tests", "x")])], 2) as (session, _, counter):
         [counts] = counter.counts([(0, 0, 1)], with_losses=True)
-        counter.show((0, 0, 1))
         assert counts.tables["stays"].left_out == 2
-        records = shown(session)
+        records = shown(session, counter, (0, 0, 1))
         assert persons_below(records, 2) == [0, 0, 0]
     expected = ["a b", "a b", "a", "a", "b", "b", "", ""]
     assert sorted(sorted(label for _, label in rows) for _, rows in records) == sorted(
@@ -250,8 +254,8 @@ def test_the_order_of_rows_changes_nothing() -> None:
     for rows in (persons, persons[::-1]):
         with counted([*rows, ("f", [("tests", "x")])], 2) as (session, encoded, counter):
             [counts] = counter.counts([(0, 0, 0)], with_losses=True)
-            counter.show((0, 0, 0))
-            found.append((counts, loss_of(encoded, counts), sorted(map(as_record, shown(session)))))
+            records = shown(session, counter, (0, 0, 0))
+            found.append((counts, loss_of(encoded, counts), sorted(map(as_record, records))))
     assert found[0] == found[1]
 
 

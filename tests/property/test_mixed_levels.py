@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.methods.linked import mixed_levels
+from sqlanon.methods.linked import mixed_levels, rungs
 from sqlanon.methods.stages import silent
 from sqlanon.model.policy.linked_policy import LinkedPolicy
 from sqlanon.model.release.linked_report import LinkedRelease
@@ -44,7 +44,7 @@ KEYS: Mapping[str, Mapping[str, str]] = {
     DIAGNOSES: {"parent": VISITS, "key": "visit"},
 }
 
-SMALL: Mapping[str, Any] = {"MIN_SAMPLED_CLASSES": 1, "MAX_START_ROUNDS": 3, "MAX_PERSON_NODES": 3}
+SMALL: Mapping[str, Any] = {"MAX_START_ROUNDS": 3, "MAX_PERSON_NODES": 3}
 """The constants of a search that takes half a second."""
 
 Texts = tuple[str, tuple[Label, ...], tuple[Any, ...]]
@@ -183,7 +183,10 @@ def test_rows_stand_where_naive_code_puts_them_and_one_known_row_leaves_k_person
     persons = [SOMEBODY, *persons]
     into = tmp_path_factory.getbasetemp() / "mixed"
     try:
-        with mock.patch.multiple(mixed_levels, SAMPLED_ROWS=sampled_rows, **SMALL):
+        with (
+            mock.patch.multiple(rungs, SAMPLED_ROWS=sampled_rows, MIN_SAMPLED_CLASSES=1),
+            mock.patch.multiple(mixed_levels, **SMALL),
+        ):
             found = release(session, persons, limit, into)
     except UnsatisfiableError:
         assert limit < 1

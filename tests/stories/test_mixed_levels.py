@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.linked import mixed_levels
+from sqlanon.methods.linked import rungs
 from sqlanon.methods.stages import silent
 from sqlanon.model.policy.linked_policy import LinkedPolicy
 from sqlanon.model.release.linked_report import LinkedRelease
@@ -50,7 +50,7 @@ def test_they_lose_less_than_one_node(session: sa.Session, tmp_path: Path) -> No
 def test_the_order_of_rows_decides_nothing(
     session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mixed_levels, "SAMPLED_ROWS", 500)
+    monkeypatch.setattr(rungs, "SAMPLED_ROWS", 500)
     one = released(session, tmp_path / "one", hospital_policy() | MIXED)
     for name in ("patients", "visits"):
         session.connection.execute(f"CREATE OR REPLACE TABLE turned_{name} AS FROM {name} ORDER BY hash({name}) DESC")

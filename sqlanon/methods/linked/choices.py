@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.linked.encoded import EncodedLinked
+from sqlanon.methods.linked.keyed_rows import ShownRows
 from sqlanon.methods.linked.known_pairs import KnownPairsCounter
 from sqlanon.methods.linked.known_row import KnownRowCounter
 from sqlanon.methods.linked.mixed_levels import MixedLevels
@@ -18,11 +19,11 @@ from sqlanon.methods.linked.node_counts import (
     is_within_limits,
     loss_of,
 )
-from sqlanon.methods.linked.trees import TreeCounter, choose_tree_node
+from sqlanon.methods.linked.rungs import rows_on_rungs
+from sqlanon.methods.linked.trees import TreeCounter
 from sqlanon.methods.stages import Stages, Stopped
-from sqlanon.search import SearchOutcome
 
-Choice = tuple[LinkedChoice, Callable[[], None]]
+Choice = tuple[LinkedChoice, Callable[[], Mapping[str, ShownRows]]]
 """What to release, and a function that makes its rows."""
 
 
@@ -44,7 +45,8 @@ def choose(engine: Compute, encoded: EncodedLinked, stages: Stages, stopped: Sto
     if encoded.policy.method == "local-recoding":
         return choose_mixed(engine, encoded, stages, stopped)
     with stages.stage("search"), engine.scratch():
-        counter, outcome = searched(engine, encoded, stages, stopped)
+        counter = counter_of(engine, encoded)
+        outcome = choose_linked_node(encoded, counter, stages.checked, stopped)
         stages.concluded(outcome)
         if outcome.best is None:
             closest = [] if outcome.closest is None else [outcome.closest.levels]
@@ -55,16 +57,6 @@ def choose(engine: Compute, encoded: EncodedLinked, stages: Stages, stopped: Sto
         levels = outcome.best.levels
         [counts] = counter.counts([levels], with_losses=True)
     return LinkedChoice(counts, loss_of(encoded, counts), outcome), lambda: counter_of(engine, encoded).show(levels)
-
-
-def searched(
-    engine: Compute, encoded: EncodedLinked, stages: Stages, stopped: Stopped
-) -> tuple[LinkedCounter, SearchOutcome]:
-    """Search for a node; return its counter, too."""
-    if encoded.policy.known_rows is None:
-        return choose_tree_node(engine, encoded, stages.checked, stopped)
-    counter = counter_of(engine, encoded)
-    return counter, choose_linked_node(encoded, counter, stages.checked, stopped)
 
 
 def refuse_left_out(encoded: EncodedLinked) -> None:
@@ -90,7 +82,7 @@ def choose_mixed(engine: Compute, encoded: EncodedLinked, stages: Stages, stoppe
         stages.concluded(choice.outcome)
     if not is_within_limits(encoded, choice.counts):
         raise beyond_limits(encoded, [choice.counts], "no levels that were looked at meet")
-    return choice, lambda: MixedLevels(engine, encoded).show(choice)
+    return choice, lambda: rows_on_rungs(engine, encoded, {**encoded.chains(choice.counts.levels), **choice.rungs})
 
 
 def beyond_limits(encoded: EncodedLinked, closest: Sequence[NodeCounts], found: str) -> UnsatisfiableError:

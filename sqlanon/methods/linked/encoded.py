@@ -14,7 +14,6 @@ from sqlanon.methods.linked.linked_loss import UNITS, LinkedLoss
 from sqlanon.model.lattice import LevelLosses, Levels, LossContext, Table
 from sqlanon.model.policy.linked_policy import LinkedPolicy
 from sqlanon.nodes.table import EncodedTable, encode_table
-from sqlanon.queries.recodings import AtNode
 from sqlanon.queries.source_rows import UNKNOWN
 
 
@@ -42,9 +41,9 @@ class EncodedLinked:
     def own_levels(self, table: str, levels: Levels) -> Levels:
         return tuple(levels[place] for place in self._own_places[table])
 
-    def recoding(self, table: str, levels: Levels) -> AtNode:
-        """Return the labels of a table's path at a node of all tables."""
-        return AtNode(self.tables[table].encoding, self.path_levels(table, levels))
+    def chains(self, levels: Levels) -> dict[str, list[Levels]]:
+        """Return the levels of a node by table, as rungs."""
+        return {name: [self.own_levels(name, levels)] for name in self.tables}
 
     def rows(self, table: str) -> int:
         """Return the rows of a table that belong to persons: its losses are means over them."""

@@ -8,14 +8,15 @@ Source: Terrovitis, Mamoulis and Kalnis 2008; spec/linked.md, theorem C.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.linked.encoded import EncodedLinked
+from sqlanon.methods.linked.keyed_rows import ShownRows
 from sqlanon.methods.linked.node_counts import NodeCounts, TableCounts
-from sqlanon.methods.linked.shown_rows import show_kept_classes
+from sqlanon.methods.linked.rungs import rows_on_rungs
 from sqlanon.model.lattice import Asked, Levels, NodeSummary
 from sqlanon.nodes.counting import NodeCounter
 from sqlanon.nodes.roll_up import roll_up
@@ -31,78 +32,52 @@ class KnownRowCounter:
         self._engine = engine
         self._encoded = encoded
         self.counted = tuple(name for name in encoded.tables if name != encoded.policy.root)
-        self._tables = {name: PathCounter(engine, encoded, name) for name in encoded.tables}
+        self._persons = {name: PathCounter(engine, encoded, name) for name in encoded.tables}
+
+    @cached_property
+    def _rows(self) -> dict[str, PathCounter]:
+        of_rows = {name: PathCounter(self._engine, self._encoded, name, of_rows=True) for name in self.counted}
+        return {**self._persons, **of_rows}
 
     def bounds(self, nodes: Sequence[Levels]) -> list[NodeCounts]:
         """Count rows in place of persons: fewer than k rows are of fewer than k persons."""
-        return self._joined(nodes, {name: counter.bounds(nodes) for name, counter in self._tables.items()})
+        return self._joined(nodes, {name: counter.ask(nodes, "counts") for name, counter in self._rows.items()})
 
     def counts(self, nodes: Sequence[Levels], *, with_losses: bool) -> list[NodeCounts]:
-        found = {name: counter.counts(nodes, with_losses=with_losses) for name, counter in self._tables.items()}
-        return self._joined(nodes, found)
+        asks: Asked = "everything" if with_losses else "counts"
+        return self._joined(nodes, {name: counter.ask(nodes, asks) for name, counter in self._persons.items()})
 
-    def show(self, levels: Levels) -> None:
-        show_kept_classes(self._engine, self._encoded, levels)
+    def show(self, levels: Levels) -> Mapping[str, ShownRows]:
+        return rows_on_rungs(self._engine, self._encoded, self._encoded.chains(levels))
 
     def _joined(self, nodes: Sequence[Levels], found: Mapping[str, Sequence[NodeSummary]]) -> list[NodeCounts]:
-        persons = found[self._encoded.policy.root]
-        return [
-            NodeCounts(
-                levels,
-                persons[place].class_count,
-                persons[place].kept_class_count,
-                {name: table_counts(self._encoded, name, summaries[place]) for name, summaries in found.items()},
-            )
-            for place, levels in enumerate(nodes)
-        ]
+        joined = []
+        for place, levels in enumerate(nodes):
+            persons = found[self._encoded.policy.root][place]
+            tables = {name: self._table_counts(name, summaries[place]) for name, summaries in found.items()}
+            joined.append(NodeCounts(levels, tables, persons.class_count, persons.kept_class_count))
+        return joined
 
-
-def table_counts(encoded: EncodedLinked, name: str, summary: NodeSummary) -> TableCounts:
-    """Return what becomes of the rows of a table, by the summary of its path."""
-    loss = summary.combined_loss if summary.combined_loss is not None else summary.lm
-    if loss is not None:  # of the rows that are not above the cap; the others lose 1, too
-        counts = encoded.bound.tables[name].counts
-        loss += counts.cut / counts.linked * (1 - loss)
-    return TableCounts(summary.suppressed_rows, summary.certain_suppressed_rows, loss)
+    def _table_counts(self, name: str, summary: NodeSummary) -> TableCounts:
+        loss = summary.combined_loss if summary.combined_loss is not None else summary.lm
+        if loss is not None:  # of the rows that are not above the cap; the others lose 1, too
+            counts = self._encoded.bound.tables[name].counts
+            loss += counts.cut / counts.linked * (1 - loss)
+        return TableCounts(summary.suppressed_rows, summary.certain_suppressed_rows, loss)
 
 
 class PathCounter:
-    """Counts the rows of a table along its path, once for all nodes with the same levels there."""
+    """Counts the rows of a table along its path, by persons or alone, once for all nodes with the same levels there."""
 
-    def __init__(self, engine: Compute, encoded: EncodedLinked, table: str) -> None:
-        self._path_levels = partial(encoded.path_levels, table)
-        self._engine = engine
-        self._own = encoded.tables[table]
-        self._persons = AskedOnce(NodeCounter(engine, self._own))
-
-    @cached_property
-    def _rows(self) -> AskedOnce:
-        if self._own.encoding.spec.individual is None:
-            return self._persons
-        return AskedOnce(NodeCounter(self._engine, rows_alone(self._engine, self._own)))
-
-    def bounds(self, nodes: Sequence[Levels]) -> list[NodeSummary]:
-        return self._rows.ask(map(self._path_levels, nodes), "counts")
-
-    def counts(self, nodes: Sequence[Levels], *, with_losses: bool) -> list[NodeSummary]:
-        """Return the summaries of nodes, in order; with losses where rows are left out."""
-        found = self._persons.ask(map(self._path_levels, nodes), "counts")
-        if with_losses:
-            lacking = [summary.levels for summary in found if summary.suppressed_rows]
-            losses = {summary.levels: summary for summary in self._persons.ask(lacking, "everything")}
-            found = [losses.get(summary.levels, summary) for summary in found]
-        return found
-
-
-class AskedOnce:
-    """Counts each node once."""
-
-    def __init__(self, counter: NodeCounter) -> None:
-        self._counter = counter
+    def __init__(self, engine: Compute, encoded: EncodedLinked, name: str, *, of_rows: bool = False) -> None:
+        table = encoded.tables[name]
+        self._counter = NodeCounter(engine, rows_alone(engine, table) if of_rows else table)
+        self._path_levels = partial(encoded.path_levels, name)
         self._known: dict[tuple[Levels, Asked], NodeSummary] = {}
 
-    def ask(self, nodes: Iterable[Levels], asks: Asked) -> list[NodeSummary]:
-        wanted = [*nodes]
+    def ask(self, nodes: Sequence[Levels], asks: Asked) -> list[NodeSummary]:
+        """Return the summaries of nodes, in order."""
+        wanted = [*map(self._path_levels, nodes)]
         new = [levels for levels in dict.fromkeys(wanted) if (levels, asks) not in self._known]
         for summary in self._counter.answer(Inquiry(new, None, lambda: None, asks)) if new else ():
             self._known[summary.levels, asks] = summary

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from sqlanon.methods.linked.encoded import EncodedLinked
+from sqlanon.methods.linked.keyed_rows import ShownRows
 from sqlanon.methods.linked.linked_loss import UNITS
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.nodes.choice import Observer, answered
@@ -29,9 +30,9 @@ class TableCounts:
 @dataclass(frozen=True)
 class NodeCounts:
     levels: Levels
-    class_count: int  # of persons, before suppression
-    kept_class_count: int
     tables: Mapping[str, TableCounts]
+    class_count: int = 0  # of persons, before suppression; 0 at several levels
+    kept_class_count: int = 0
 
 
 def is_within_limits(encoded: EncodedLinked, counts: NodeCounts) -> bool:
@@ -53,8 +54,8 @@ class LinkedCounter(Protocol):
     def counts(self, nodes: Sequence[Levels], *, with_losses: bool) -> list[NodeCounts]:
         """Return the counts of nodes, in order."""
 
-    def show(self, levels: Levels) -> None:
-        """Make the tables of the rows that a node releases (:mod:`~.shown_rows`); a new counter is asked for them."""
+    def show(self, levels: Levels) -> Mapping[str, ShownRows]:
+        """Make the rows that a node releases, by table; a new counter is asked for them."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
--- Labels of mixed levels: rows of linked tables, shown at the first of several rungs where enough persons have their label.
+-- Rows of linked tables on rungs: they are shown at the first of several where enough persons have their label.
 --
 -- :keys anon_key_0
 -- :masks 1

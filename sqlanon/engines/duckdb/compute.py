@@ -112,7 +112,7 @@ class Compute(Statements):
             self.connection.unregister(view)
 
     def drop(self, relation: Relation) -> None:
-        for scope in self._scopes:
+        for scope in self._scopes if not self._is_in_transaction else ():  # if it fails, the table is there again
             scope.pop(relation.name, None)
         self._undo(relation.name, drop_table(relation.table))
 

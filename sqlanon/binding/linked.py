@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -18,7 +18,6 @@ from sqlanon.errors import PolicyError
 from sqlanon.model.lattice import Lattice
 from sqlanon.model.names import spelled_like
 from sqlanon.model.policy.linked_policy import LinkedPolicy, TableRoles, qualified
-from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy_value import unknown_names
 from sqlanon.queries.kit.nodes import aliased, column, number, select, string, subquery
 from sqlanon.queries.linked import PERSON, SQL, LinkedRows, qualified_rows
@@ -45,9 +44,8 @@ class LinkCounts:
 @dataclass(frozen=True)
 class BoundTable:
     name: str
-    description: str  # of its source
-    source: exp.Expr  # with the name of the table in its columns, and values as the policy says
-    columns: tuple[SourceColumn, ...]  # that are read, in the order of the source
+    source: ResolvedSource  # with the name of the table in its columns, and values as the policy says
+    columns: Sequence[SourceColumn]  # of the source
     rows: LinkedRows
     counts: LinkCounts
     path: BoundPolicy  # of its rows beside the rows above them
@@ -88,28 +86,25 @@ def bound_linked(engine: Engine, sources: Mapping[str, ResolvedSource], policy: 
         TaxonomyError: a quasi-identifier has no taxonomy, or a malformed one.
     """
     policy.check_run()
-    policy, views = spelled_like_sources(engine, sources, policy)
+    policy, sources = spelled_like_sources(engine, sources, policy)
     with engine.scratch():
         with engine.transaction():  # one state of all tables
-            tables = read_tables(engine, views, policy)
+            tables = read_tables(engine, sources, policy)
         read = {name: ResolvedSource(rows.rows(), f'table "{name}"') for name, (rows, _) in tables.items()}
         with linked_taxonomies(engine, read, policy):
-            bound = {name: _bound(engine, rows, counts, views[name], policy) for name, (rows, counts) in tables.items()}
+            bound = {name: _bound(engine, sources[name], policy, *table) for name, table in tables.items()}
             yield BoundLinked(policy, bound)
-
-
-@dataclass(frozen=True)
-class TableView:
-    """A source with the names of its table in its columns, and values as the policy says."""
-
-    source: ResolvedSource
-    columns: tuple[SourceColumn, ...]
 
 
 def spelled_like_sources(
     engine: Engine, sources: Mapping[str, ResolvedSource], policy: LinkedPolicy
-) -> tuple[LinkedPolicy, dict[str, TableView]]:
-    """Match tables and columns with their sources; return the policy in their spelling."""
+) -> tuple[LinkedPolicy, dict[str, ResolvedSource]]:
+    """Match tables and columns with their sources.
+
+    Returns:
+        the policy in their spelling; and the sources with the names of tables in their columns, and values as the
+        policy says.
+    """
     problems = [f'table "{name}" has no source' for name in policy.tables if name not in sources]
     problems += [
         f'source "{name}" is not a table of the policy{meant}' for name, meant in unknown_names(sources, policy.tables)
@@ -127,19 +122,18 @@ def spelled_like_sources(
     if problems:
         raise PolicyError("the policy does not fit the tables:", problems)
     policy = policy.changed({"tables": tables})  # levels, weights and models follow in their spelling
-    views = {}
+    read = {}
     for name in policy.ordered:
-        read = {each.name: qualified(name, each.name) for each in columns[name]}
-        named = replace(sources[name], relation=qualified_rows(sources[name].relation, read))
-        written = as_policy_says(engine, named, policy.path_policy(name))
-        views[name] = TableView(written, tuple(engine.describe(written.relation)))
-    if problems := [*_other_types(policy, views)]:
+        names = {each.name: qualified(name, each.name) for each in columns[name]}
+        named = replace(sources[name], relation=qualified_rows(sources[name].relation, names))
+        read[name] = as_policy_says(engine, named, policy.path_policy(name))
+    if problems := [*_other_types(engine, read, policy)]:
         raise PolicyError("keys of linked tables are compared, and nothing is cast silently:", problems)
-    return policy, views
+    return policy, read
 
 
-def _other_types(policy: LinkedPolicy, views: Mapping[str, TableView]) -> Iterator[str]:
-    types = {found.name: found for view in views.values() for found in view.columns}
+def _other_types(engine: Engine, read: Mapping[str, ResolvedSource], policy: LinkedPolicy) -> Iterator[str]:
+    types = {found.name: found for source in read.values() for found in engine.describe(source.relation)}
     for name, roles in policy.tables.items():
         if roles.parent is None:
             continue
@@ -157,7 +151,7 @@ def _spelling(found: SourceColumn) -> str:
 
 
 def read_tables(
-    engine: Engine, views: Mapping[str, TableView], policy: LinkedPolicy
+    engine: Engine, sources: Mapping[str, ResolvedSource], policy: LinkedPolicy
 ) -> dict[str, tuple[LinkedRows, LinkCounts]]:
     """Read the rows of all tables with numbers in place of keys; refuse keys that do not link them."""
     made: dict[str, tuple[LinkedRows, LinkCounts]] = {}
@@ -166,10 +160,11 @@ def read_tables(
         roles = policy.roles(name)
         parent = None if roles.parent is None else made[roles.parent][0]
         dropped = {*roles.keys} | ({*roles.identifiers} - roles.label_columns)
-        kept = (found.name for found in views[name].columns if found.name not in dropped)
+        source = sources[name].relation
+        kept = (found.name for found in engine.describe(source) if found.name not in dropped)
         rows = LinkedRows(name, place, tuple(kept), parent)
         cap = None if roles.at_most is None else (roles.at_most, roles.order)
-        engine.run(rows.step(views[name].source.relation, roles.row_key, roles.key, cap))
+        engine.run(rows.step(source, roles.row_key, roles.key, cap))
         most = number(MAX_ROWS if roles.at_most is None else roles.at_most)
         found = engine.fetch(SQL.query("link_counts", rows=rows.relation, most=most), "links of rows")[0]
         if roles.row_key is not None:
@@ -240,12 +235,13 @@ READ: dict[str, dict[str, object]] = {"taxonomies": {}, "bottom_coding": {}, "to
 """What the rows of a table and the taxonomies of the run say already."""
 
 
-def _bound(engine: Engine, rows: LinkedRows, counts: LinkCounts, view: TableView, policy: LinkedPolicy) -> BoundTable:
-    own: Policy = policy.path_policy(rows.name)
+def _bound(
+    engine: Engine, source: ResolvedSource, policy: LinkedPolicy, rows: LinkedRows, counts: LinkCounts
+) -> BoundTable:
+    own = policy.path_policy(rows.name)
     person = str(policy.roles(policy.root).row_key)
     wanted = [name for name in own.columns if name != person]
     shown = [*map(column, wanted), aliased(column(PERSON), person)]
     relation = subquery(select(shown, rows.rows(wanted, numbers=(PERSON,))), "anon_of_path")
-    description = f'table "{rows.name}"'
-    bound = prepare(engine, ResolvedSource(relation, description), own.changed(READ))
-    return BoundTable(rows.name, view.source.description, view.source.relation, view.columns, rows, counts, bound)
+    path = prepare(engine, ResolvedSource(relation, f'table "{rows.name}"'), own.changed(READ))
+    return BoundTable(rows.name, source, engine.describe(source.relation), rows, counts, path)

@@ -148,7 +148,7 @@ class _Run:
         policy, tables = self.bound.policy, self.bound.tables
         lattice, outcome = encoded.context.lattice, choice.outcome
         return LinkedReport(
-            source=enumerated(table.description for table in tables.values()),
+            source=enumerated(table.source.description for table in tables.values()),
             into=self.into,
             method=policy.method,
             node=lattice.named(choice.counts.levels),

@@ -10,7 +10,7 @@ from math import sqrt
 
 from sqlanon.binding import stored_taxonomies
 from sqlanon.binding.carried_taxonomies import verified_with
-from sqlanon.binding.linked import TableView, linked_taxonomies, spelled_like_sources
+from sqlanon.binding.linked import linked_taxonomies, spelled_like_sources
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.model.labels import NodeRecord
@@ -58,9 +58,9 @@ def verify_linked(
     Raises:
         PolicyError: the sources do not fit the policy.
     """
-    as_given, views, record = policy.sha256(), dict[str, TableView](), found.record
+    as_given, read, record = policy.sha256(), dict[str, ResolvedSource](), found.record
     if sources is not None:
-        policy, views = spelled_like_sources(engine, sources, policy)
+        policy, read = spelled_like_sources(engine, sources, policy)
     tables = {name: _Table(engine, found, policy, name) for name in policy.ordered if name in found.tables}
     shortfalls = [*found.shortfalls, *_other_tables(found, policy)]
     shortfalls += [of_table(name, each) for name, table in tables.items() for each in table.misfits()]
@@ -75,7 +75,6 @@ def verify_linked(
             notes += (WITHOUT_SOURCES.format(each.model) for each in measurement.models if each.attained is None)
     if record is not None:
         shortfalls += [*_other_counts(record, measurement), *other_levels(record, policy)]
-    read = {name: view.source for name, view in views.items()}
     released = {name: table.found.source for name, table in tables.items()}
     attributes = {each for table in tables.values() for each in verified_with(table.policy, has_source=bool(read))}
     with linked_taxonomies(engine, read or released, policy, attributes):

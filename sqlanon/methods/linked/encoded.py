@@ -104,10 +104,9 @@ def _encoded(engine: Compute, table: BoundTable) -> EncodedTable:
         encoded = encode_table(engine, table.path, label_losses=("lm",), prefix=f"anon_{table.rows.place}")
     except TaxonomyError:
         # Its query would list the values of temporary tables.
-        path, columns = table.path, dict.fromkeys(table.own, table.source)
-        raise unknown_values(
-            engine, table.description, columns, path.taxonomy, path.known, actions="label the values at the top"
-        ) from None
+        path, source, actions = table.path, table.source, "label the values at the top"
+        columns = dict.fromkeys(table.own, source.relation)
+        raise unknown_values(engine, source.description, columns, path.taxonomy, path.known, actions=actions) from None
     if table.path.unknown is not None:
         engine.drop(UNKNOWN)
     # Several tables have labels at a time: they stay texts, since types would need names of their own.

@@ -40,6 +40,12 @@ from sqlanon.model.policy.table_roles import TableRoles as TableRoles
 from sqlanon.model.policy.policy_parts import Earlier as Earlier
 from sqlanon.model.policy.policy_parts import ReleaseTerms as ReleaseTerms
 from sqlanon.model.policy.policy import Policy as Policy
+from sqlanon.model.perturbation import (
+    GroupedValues as GroupedValues,
+    Noise as Noise,
+    Pram as Pram,
+    RankSwapping as RankSwapping,
+)
 from sqlanon.model.methods.full_domain import Relocation as Relocation
 from sqlanon.model.methods.cut_methods import TopDownSpecialization as TopDownSpecialization
 from sqlanon.model.privacy import (

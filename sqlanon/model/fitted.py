@@ -151,6 +151,8 @@ def _unfit_columns(policy: Policy) -> Iterator[str]:
             f'pseudonyms of "{name}": a value in several partitions would have the same pseudonym there, which links '
             "its rows, and values of earlier partitions are not kept; name the column among the identifiers"
         )
+    for name in policy.perturbation:
+        yield f'perturbation of "{name}": values are changed among all rows, and a partition has few; take it out'
     for name in getattr(policy.method, "aggregate", {}):
         yield f'aggregate of "{name}": the classes of one partition may have few rows, whose values it would give away'
     if policy.weighs_risks:

@@ -58,8 +58,8 @@ def _share(value: Any) -> Any:
 
 Share = Annotated[Number, BeforeValidator(_share), Field(ge=0, le=1)]  # with an error that explains percentages
 
-TAG_OF_TAXONOMY = 2
-"""The position of a taxonomy's kind in the path of an error: ``taxonomies``, the column, the kind, a setting."""
+TAG_OF_RULE = 2
+"""The position of a rule's kind in the path of an error: ``taxonomies``, the column, the kind, a setting."""
 KNOWN_ROWS = "known-rows"  # the model of linked tables, which a policy of one table does not take
 RESERVED_PREFIX = "anon_"  # of columns inside macros
 
@@ -109,7 +109,7 @@ class PolicyValue(BaseModel, metaclass=_ByPosition):
     refused: ClassVar[Mapping[str, str]] = {}
     naming_columns: ClassVar[Sequence[str]] = (
         *("column", "prior", "weights", "importance", "aggregate", "node", "target", "numeric", "step", "sets"),
-        *("impossible", "levels", "nulls", "refine", "together"),
+        *("impossible", "levels", "nulls", "refine", "together", "within"),
     )
     # A value inside another is checked again with it, since copies with changes by pydantic were not. Validators are
     # built with the first value, since a run needs few kinds.
@@ -239,7 +239,8 @@ def respelled(value: Any, known: Sequence[str]) -> Any:
             spell = speller(known)
             for name, each in value.items():
                 spelled = spell(name)
-                found[name if spelled in found or (spelled != name and spelled in value) else spelled] = each
+                own = respelled(each, known) if isinstance(each, PolicyValue) else each
+                found[name if spelled in found or (spelled != name and spelled in value) else spelled] = own
             return found
         case PolicyValue():
             return value.spelled_like(known)
@@ -362,7 +363,7 @@ def _path(location: Iterable[int | str]) -> str:
     steps = [*location]
     of_table = 2 if steps[:1] == ["tables"] else 0  # the steps to a table of several
     for depth, step in enumerate(steps):
-        if depth == of_table + TAG_OF_TAXONOMY and steps[of_table] == "taxonomies":
+        if depth == of_table + TAG_OF_RULE and steps[of_table] in ("taxonomies", "perturbation"):
             continue
         if path == "method" and step in SETTINGS:
             path = str(step)

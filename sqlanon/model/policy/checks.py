@@ -11,6 +11,7 @@ from sqlanon.model.methods.cut_methods import TopDownSpecialization
 from sqlanon.model.methods.full_domain import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, FullDomain, LocalRecoding
 from sqlanon.model.names import folded
 from sqlanon.model.policy.fields import OTHERS, ROLES, PolicyFields, action_for
+from sqlanon.model.policy.perturbation_checks import perturbation_misfits
 from sqlanon.model.policy.policy_parts import key_misfits
 from sqlanon.model.policy_value import RESERVED_PREFIX, did_you_mean, unknown_names
 from sqlanon.model.privacy import PopulationModel, PrivacyModel
@@ -35,6 +36,7 @@ def contradictions(policy: PolicyFields) -> Iterable[str]:
     yield from _released_labels(policy)
     yield from _unknown_misfits(policy)
     yield from _coded_columns(policy)
+    yield from perturbation_misfits(policy)
     yield from earlier_misfits(policy)
 
 

@@ -19,6 +19,7 @@ from sqlanon.model.methods.full_domain import (
     Suppression,
 )
 from sqlanon.model.methods.settings import MethodSettings
+from sqlanon.model.perturbation import AnyPerturbation
 from sqlanon.model.policy.policy_files import WholePolicy
 from sqlanon.model.policy.policy_parts import Csv, Earlier, EarlierReleases, Terms
 from sqlanon.model.policy_value import Level, NotBoolean, OneOf
@@ -29,7 +30,7 @@ from sqlanon.model.taxonomy.rules import TaxonomyRule
 ROLES = ("quasi_identifiers", "sensitive", "identifiers", "pseudonyms", "insensitive")
 NAMING_COLUMNS = (
     *("method", "privacy", "quality", "minimum_levels", "maximum_levels", "row_weight", "individual"),
-    *("taxonomies", "unknown", "bottom_coding", "top_coding"),
+    *("taxonomies", "unknown", "bottom_coding", "top_coding", "perturbation"),
 )
 """The fields that name columns with a role, directly or in their parts."""
 Action = Literal["error", "suppress", "top"]
@@ -90,6 +91,7 @@ class PolicyFields(WholePolicy):
     unknown: Unknown = Field(default_factory=dict)
     bottom_coding: dict[str, NumberAsWritten] = Field(default_factory=dict)
     top_coding: dict[str, NumberAsWritten] = Field(default_factory=dict)
+    perturbation: dict[str, AnyPerturbation] = Field(default_factory=dict)
     earlier: EarlierReleases = ()
     csv: Csv | None = None
     timezone: str = Field(default=UTC, min_length=1)
@@ -99,8 +101,9 @@ class PolicyFields(WholePolicy):
     def _without_later_fields(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out an unset field of a later version, so that records and hashes of earlier ones are the same."""
         fields: dict[str, Any] = handler(self)
-        if fields.get("stored_taxonomies") is None:
-            fields.pop("stored_taxonomies", None)
+        for name in ("stored_taxonomies", "perturbation"):
+            if not fields.get(name):
+                fields.pop(name, None)
         return fields
 
     @property
@@ -143,6 +146,11 @@ class PolicyFields(WholePolicy):
     def coded_columns(self) -> tuple[str, ...]:
         """The columns with a public bound, which replaces values beyond it."""
         return tuple(dict.fromkeys([*self.bottom_coding, *self.top_coding]))
+
+    @property
+    def perturbed_columns(self) -> tuple[str, ...]:
+        """The columns whose values are changed at random or by groups, as often as they are named."""
+        return tuple(name for own, each in self.perturbation.items() for name in (own, *each.columns))
 
     @property
     def taxonomy_columns(self) -> tuple[str, ...]:

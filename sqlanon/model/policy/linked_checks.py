@@ -34,6 +34,7 @@ REFUSED_SETTINGS = {
     "earlier": f"{NOT_YET}: releases are not held together with earlier ones",
     "pseudonyms": f"{NOT_YET}: keys are drawn anew for a release; name the columns among the identifiers",
     "suppression": f'{NOT_YET}: persons and rows are left out, as "drop" does, and never masked; leave it out',
+    "perturbation": f"{NOT_YET}: values of released rows are those of the source",
     "fit": f"{NOT_YET}: a release has all rows of its tables",
     "rest": f"{NOT_YET}: name every column of a table",
     **dict.fromkeys(("search", "objective", "max_loss", "node"), f"{NOT_YET}: the best node is searched for"),

@@ -24,6 +24,7 @@ from sqlanon.model import risk_models as risk_models
 from sqlanon.model.methods.full_domain import DEFAULTS, FullDomain, Objective, SearchName, Suppression
 from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.model.names import folded
+from sqlanon.model.perturbation import Perturbation
 from sqlanon.model.policy.checks import column_misfits, contradictions
 from sqlanon.model.policy.fields import NAMING_COLUMNS, ROLES, UTC, Action, PolicyFields
 from sqlanon.model.policy.policy_files import checked, sha256_of_fields
@@ -64,8 +65,7 @@ class Policy(PolicyFields):
         method: the method, by default :class:`FullDomain`. A differentially private method, such as :class:`IPA`,
             replaces privacy models, a search and suppression.
         suppression_limit, suppression, search, objective, max_loss, node: as in :class:`FullDomain`, in either place.
-        minimum_levels: the least general allowed level by quasi-identifier.
-        maximum_levels: the most general allowed level by quasi-identifier.
+        minimum_levels, maximum_levels: the least and the most general allowed level by quasi-identifier.
         row_weight: a column of survey weights for losses that are means or sums over rows, and for models of a sample,
             such as :class:`IndividualRisk`, which may name it instead; everything else counts rows.
         individual: a column with the owner of each row; privacy models then count distinct owners.
@@ -77,11 +77,13 @@ class Policy(PolicyFields):
             which stay as they are; by default such a policy is refused.
         unknown: the action for rows with a value that its taxonomy lacks: ``"error"``, the default, refuses the source;
             ``"suppress"`` leaves them out, within the suppression limit; ``"top"`` gives them the label of the top
-            level in that column. One for all columns, or one by column, where ``"*"`` stands for the others.
+            level in that column. One for all columns, or one by column, where ``"*"`` stands for others.
         bottom_coding: public bounds by column of numbers, such as ``{"income": 0}``: lower values are replaced by the
             bound first of all, in taxonomies, counts and published columns. Bounds are published with the policy:
             choose them from general knowledge, not from the rows.
         top_coding: public bounds for higher values.
+        perturbation: a :class:`Pram`, :class:`RankSwapping`, :class:`Noise` or :class:`GroupedValues` by sensitive or
+            insensitive column, which changes its values: ``{"income": {"kind": "swap", "share": 0.05}}``.
         earlier: earlier releases of the same persons, as :class:`Earlier`, oldest first: all of them together must meet
             the privacy models. ``"none"`` declares that nobody has one of them and this release.
         csv: settings for reading CSV files, as :class:`Csv`, in place of detected ones: ``{"nullstr": ["NA"]}``.
@@ -97,8 +99,9 @@ class Policy(PolicyFields):
 
     model_config = ConfigDict(json_schema_extra=_settings_in_schema)
     refused: ClassVar[Mapping[str, str]] = {
+        "by": 'the columns of strata are within = ["region"] of a perturbation',
         KNOWN_ROWS: "counts the persons who have some known rows, in a policy of several tables (sa.LinkedPolicy); a "
-        "policy of one table counts rows, or with individual persons, of each class: take k-anonymity"
+        "policy of one table counts rows, or with individual persons, of each class: take k-anonymity",
     }
 
     if TYPE_CHECKING:
@@ -129,6 +132,7 @@ class Policy(PolicyFields):
             unknown: Action | Mapping[str, Action] | None = None,
             bottom_coding: Mapping[str, float] | None = None,
             top_coding: Mapping[str, float] | None = None,
+            perturbation: Mapping[str, Perturbation | Mapping[str, Any]] | None = None,
             earlier: Sequence[Earlier | str] | Literal["none"] | None = None,
             csv: Csv | Mapping[str, Any] | None = None,
             timezone: str | None = None,

@@ -1,0 +1,65 @@
+"""Checks of the perturbations of a policy against its roles, models and method."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from sqlanon.model.names import in_quotes
+from sqlanon.model.perturbation import Perturbation
+from sqlanon.model.policy.fields import PolicyFields
+
+WHY_NOT = {
+    "quasi_identifiers": "is a quasi-identifier: classes would count values that nobody has, and k would say nothing; "
+    "perturb sensitive and insensitive columns, and generalize this one",
+    "identifiers": "is an identifier, which is dropped",
+    "pseudonyms": "is published as pseudonyms, which have no value to change",
+}
+
+
+def perturbation_misfits(policy: PolicyFields) -> Iterator[str]:
+    if not policy.perturbation:
+        return
+    if policy.has_private_method:
+        yield f"{policy.method} promises differential privacy, which ends if other numbers of the rows are published"
+    elif policy.method.against_pseudonyms:
+        yield f"{policy.method} does not publish the rows of the source as rows, whose values could be perturbed"
+    roles = {name: role for role in (*WHY_NOT, "sensitive", "insensitive") for name in getattr(policy, role)}
+    perturbed = Counter(policy.perturbed_columns)
+    problems = [*_misfits_of_columns(perturbed, roles), *_columns_in_use(policy, perturbed)]
+    for name, each in policy.perturbation.items():
+        problems += [f"{in_quotes(name)}: {problem}" for problem in _misfits_of_strata(each, perturbed, roles)]
+    yield from (f"perturbation: {problem}" for problem in problems)
+
+
+def _misfits_of_columns(perturbed: Mapping[str, int], roles: Mapping[str, str]) -> Iterator[str]:
+    for name, times in perturbed.items():
+        if name not in roles:
+            yield f"{in_quotes(name)} is not among the sensitive or insensitive columns"
+        elif (why := WHY_NOT.get(roles[name])) is not None:
+            yield f"{in_quotes(name)} {why}"
+        if times > 1:
+            yield f"{in_quotes(name)} is perturbed {times} times: name it once"
+
+
+def _misfits_of_strata(
+    perturbation: Perturbation, perturbed: Mapping[str, int], roles: Mapping[str, str]
+) -> Iterator[str]:
+    for name in perturbation.within:
+        if roles.get(name, "pseudonyms") == "pseudonyms":
+            yield f"within names {in_quotes(name)}, which has no role, or is a pseudonym"
+        elif name in perturbed:
+            yield f"within names {in_quotes(name)}, which is perturbed itself"
+
+
+def _columns_in_use(policy: PolicyFields, perturbed: Iterable[str]) -> Iterator[str]:
+    """Find columns whose true values something else counts or shows."""
+    uses = {
+        **dict.fromkeys(getattr(policy.method, "aggregate", ()), f"{policy.method} aggregates its true values"),
+        **dict.fromkeys(policy.counted_columns, "a privacy model or a loss counts its true values"),
+        policy.row_weight: "it has the weights of rows (row_weight)",
+        policy.individual: "it has the owners of rows (individual)",
+    }
+    for name in perturbed:
+        if name in uses:
+            yield f"{in_quotes(name)} cannot be perturbed: {uses[name]}; keep one of both"

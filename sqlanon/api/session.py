@@ -301,7 +301,7 @@ class Session(Preparations, Nodes, Releases, AbstractContextManager["Session"]):
             raise PolicyError(f"the {wanted.method} spends budget, so that its releases are always listed")
         target = destination(into, rows_per_file=rows_per_file, partition_by=partition_by)
         target = with_csv_formulas(target, csv_formulas)
-        may_go = replacing(replace, detects_changes=method_of(wanted).is_repeatable and not wanted.pseudonyms)
+        may_go = replacing(replace, detects_changes=method_of(wanted).is_repeatable and wanted.is_fixed)
         with statements_to(self._engine, sql):
             read = self._opened.resolve(source)
             release = anonymize(self._engine, read, wanted, target, request, replace=may_go, progress=progress)

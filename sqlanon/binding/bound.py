@@ -240,6 +240,10 @@ def refuse_far(engine: Engine, bound: BoundPolicy) -> None:
         "identifier, which is dropped, or copy the rows to DuckDB"
         for name in policy.pseudonyms
     ]
+    problems += [
+        f'"{name}" cannot be perturbed where the rows are: draws stay here; copy the rows to DuckDB'
+        for name in policy.perturbation
+    ]
     # The columns whose values are counted or released; of sets only items are counted.
     sets = method.sets if isinstance(method, DiffGen) else ()
     names = policy.released_columns | {policy.individual, policy.row_weight}

@@ -143,9 +143,9 @@ class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
     def refuse_request(self, policy: Policy) -> None:
         """Refuse options that the method does not support."""
         request = self.request
-        draws = self.is_private or self.is_random
+        draws = self.is_private or self.is_random or bool(policy.perturbation)
         if (request.names_account and not self.is_private) or (request.random_source is not None and not draws):
-            names = "dataset and public" if self.is_random else "dataset, public and random_source"
+            names = "dataset and public" if draws else "dataset, public and random_source"
             raise PolicyError(f"{names} apply only to private methods, and {policy.method} is not private")
         if request.max_loss is not None and (self.is_private or not request.max_loss >= 0):
             why = "a private method measures none" if self.is_private else "it must be 0 or more"
@@ -153,11 +153,22 @@ class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
         if request.node is not None and not self.takes_node:
             raise PolicyError(f"{policy.method} takes no node: {self.instead_of_node}")
 
+    @property
+    def draws(self) -> RandomSource:
+        """The source of draws that cost nothing."""
+        from sqlanon.chance.random_source import SystemSource
+
+        return self.request.random_source or SystemSource()
+
+    def bound_to(self, bound: BoundPolicy) -> Self:
+        """Return a copy of the run with another bound policy, such as one with perturbed rows."""
+        run = copy(self)
+        run.bound = self.refuse(bound)
+        return run
+
     def with_present_taxonomies(self) -> Self:
         """Return a copy of the run that is bound to the taxonomies as the current transaction sees them."""
-        run = copy(self)
-        run.bound = self.refuse(with_present_taxonomies(self.engine, self.bound))
-        return run
+        return self.bound_to(with_present_taxonomies(self.engine, self.bound))
 
     @property
     def node(self) -> Mapping[str, int] | None:

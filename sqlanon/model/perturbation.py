@@ -6,6 +6,7 @@ column); Moore 1996 (rank swapping); Kim 1986 (masking by noise).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import Field
@@ -27,17 +28,27 @@ class Perturbation(PolicyValue):
     kind: str
     within: Columns = ()
     again: bool = False
-    changes: ClassVar[str]  # what becomes of a value, in words
+
+    takes_texts: ClassVar[bool] = False  # whether values may be of any type
+    keeps_domain: ClassVar[bool] = False  # whether every shown value is one of the source
+    keeps_multiset: ClassVar[bool] = False  # whether it is shown as often as the source has it, at most
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are perturbed by the same draws, beside the one that has the settings."""
         return ()
 
-    @property
-    def takes_texts(self) -> bool:
-        """Whether values may be of any type."""
-        return False
+    def claims(self, column: str) -> Iterator[str]:
+        """State what the draws promise, a sentence each."""
+        yield from ()
+
+    def conditions(self, column: str) -> Iterator[str]:
+        """State what the claims rest on."""
+        yield from ()
+
+    def not_covered(self, column: str) -> Iterator[str]:
+        """State what remains possible."""
+        yield f"{column} is perturbed, and does not hide whose row it is: other columns say that"
 
 
 class Pram(Perturbation):
@@ -62,11 +73,31 @@ class Pram(Perturbation):
     alpha: Annotated[Number, Field(gt=0, le=1)] = 0.5
     least_stay: Share = 0.5
     matrix: Literal["keep", "publish"] = "keep"
-    changes: ClassVar = "a value may be shown as another one of its column"
+    takes_texts: ClassVar = True
+    keeps_domain: ClassVar = True
 
-    @property
-    def takes_texts(self) -> bool:
-        return True
+    def claims(self, column: str) -> Iterator[str]:
+        if self.form == "plain":
+            odds = (1 - self.change) / self.change
+            yield (
+                f"{column} has local differential privacy with ε = ln({odds:.4g} (L - 1)) for its L possible values: "
+                f"each value was kept with probability {1 - self.change:g}, or became any other one alike"
+            )
+        else:
+            drawn = "drawn anew from" if self.form == "invariant" else "changed by two draws within"
+            yield f"each value of {column} was, with probability {self.change:g}, {drawn} the values of its stratum"
+
+    def conditions(self, column: str) -> Iterator[str]:
+        if self.form == "plain":
+            yield f"the possible values of {column} and the probabilities were fixed before the rows were seen"
+
+    def not_covered(self, column: str) -> Iterator[str]:
+        yield from super().not_covered(column)
+        if self.form != "plain":
+            yield (
+                f"a shown value of {column} is the true one with the probability of no change, and more often where "
+                "most rows of its stratum have it"
+            )
 
 
 class GroupedValues(Perturbation):
@@ -80,7 +111,13 @@ class GroupedValues(Perturbation):
     kind: Literal["microaggregation"] = "microaggregation"
     k: Annotated[int, Field(ge=2, strict=True)] = 3
     value: Literal["mean", "median"] = "mean"
-    changes: ClassVar = "a value is shown as the mean or median of its group of at least k rows"
+
+    def not_covered(self, column: str) -> Iterator[str]:
+        yield from super().not_covered(column)
+        yield (
+            f"groups of {self.k} or more values of {column} protect from exact matches only: a shown number is near "
+            "the true one, equal to it where a group has one value, and whoever knows all others of a group knows it"
+        )
 
 
 class RankSwapping(Perturbation):
@@ -94,15 +131,20 @@ class RankSwapping(Perturbation):
     kind: Literal["swap"] = "swap"
     share: Annotated[Number, Field(gt=0, le=1)] = 0.05
     together: Columns = ()
-    changes: ClassVar = "a value is shown in another row, whose own value is near by rank"
+    takes_texts: ClassVar = True
+    keeps_domain: ClassVar = True
+    keeps_multiset: ClassVar = True
 
     @property
     def columns(self) -> tuple[str, ...]:
         return self.together
 
-    @property
-    def takes_texts(self) -> bool:
-        return True
+    def not_covered(self, column: str) -> Iterator[str]:
+        yield from super().not_covered(column)
+        yield (
+            f"shown values of {column} are true ones of other rows, near by rank: extremes remain extremes, and a "
+            "value may have returned to its own row"
+        )
 
 
 class Noise(Perturbation):
@@ -122,11 +164,14 @@ class Noise(Perturbation):
     form: Literal["masked", "correlated", "additive"] = "masked"
     together: Columns = ()
     keep_zero: bool = False
-    changes: ClassVar = "a number is shown with noise"
 
     @property
     def columns(self) -> tuple[str, ...]:
         return self.together
+
+    def not_covered(self, column: str) -> Iterator[str]:
+        yield from super().not_covered(column)
+        yield f"shown numbers of {column} are near the true ones: outliers remain outliers"
 
 
 AnyPerturbation: TypeAlias = Annotated[Pram | GroupedValues | RankSwapping | Noise, Field(discriminator="kind")]

@@ -41,10 +41,15 @@ def guarantee(policy: Policy, report: Report) -> Guarantee:
         "the value to anyone without the key"
         for name in policy.pseudonyms
     ]
+    perturbed = ((own, each) for name, each in policy.perturbation.items() for own in (name, *each.columns))
+    drawn = [(in_quotes(name), each) for name, each in perturbed]
     return Guarantee(
-        claims=tuple(claims),
-        conditions=_conditions(policy, report.domains),
-        not_covered=_not_covered(policy),
+        claims=(*claims, *(claim for name, each in drawn for claim in each.claims(name))),
+        conditions=(
+            *_conditions(policy, report.domains),
+            *(condition for name, each in drawn for condition in each.conditions(name)),
+        ),
+        not_covered=(*_not_covered(policy), *(limit for name, each in drawn for limit in each.not_covered(name))),
     )
 
 

@@ -17,6 +17,7 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError, VerificationError
 from sqlanon.methods.base import AnyRun, Publication, Request, method_of
 from sqlanon.methods.local.least_loss import estimated_loss
+from sqlanon.methods.perturbation.perturbed_rows import with_perturbed_rows
 from sqlanon.methods.stages import Progress, Stages, silent
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.methods.full_domain import FullDomain, LocalRecoding
@@ -25,6 +26,7 @@ from sqlanon.model.record import Inputs, TableRecord
 from sqlanon.model.release import Guarantee, Release, Report
 from sqlanon.model.release.findings import LITTLE, MUCH_MORE, LocalEstimate, Trial
 from sqlanon.model.release.measurement import with_notes
+from sqlanon.model.release.perturbed import PerturbedColumn
 from sqlanon.publish.provenance import companion_record, promise_of
 from sqlanon.publish.targets import Target, table_of, tables_beside, target_for
 from sqlanon.release.examined import examine, with_findings
@@ -35,6 +37,7 @@ from sqlanon.releases.release_table import target_name
 from sqlanon.run.earlier import earlier_releases, read_with
 from sqlanon.run.others import Others, examined_beside, latest_others, other_releases
 from sqlanon.run.recorded import made_from, published_earlier
+from sqlanon.run.second_draws import refuse_second_draws
 
 
 # More than six parameters: the request has policy, run, target and progress.
@@ -62,8 +65,8 @@ def anonymize(
         read = {**read_by(engine, source, policy), **read_with(earlier)}
         years = () if run.is_private else notes_on_years(engine, source, policy)
         inputs: Inputs | None = None
-        # The key of an earlier release's pseudonyms is not known.
-        if run.is_repeatable and not run.companions and not policy.pseudonyms:
+        # The key of an earlier release's pseudonyms is not known, and draws cannot be repeated.
+        if run.is_repeatable and not run.companions and policy.is_fixed:
             inputs = made_from(bound, read, into, run.node)
             published = published_earlier(engine, source.description, into, inputs, replace=replace)
             if published is not None:
@@ -81,6 +84,7 @@ def anonymize(
             own = target_name(engine, into, table_of(target))
             if run.is_private:
                 noted.announce(own, bound.policy)
+            refuse_second_draws(engine, bound.policy, noted.datasets)
             others = latest_others(engine, bound.policy, noted.datasets, [own], into, inputs)
             with other_releases(engine, source, bound, *others) as listed:
                 release = carry_out(engine, run, target, companions, inputs, stages, listed, noted)
@@ -110,7 +114,11 @@ def carry_out(
         bound = run.bound
         if inputs is not None:
             inputs = inputs.model_copy(update={"taxonomy_sha256": bound.taxonomy_hashes})
+        perturbed: tuple[PerturbedColumn, ...] = ()
         with stages.stage("encode"):
+            if bound.policy.perturbation:
+                bound, perturbed = with_perturbed_rows(engine, bound, run.draws)
+                run = run.bound_to(bound)
             encoded = run.encode()
             run.refuse_rows(encoded)
         run.refuse_columns_of(target)
@@ -131,6 +139,7 @@ def carry_out(
                 examined = examined_beside(engine, examined, listed, groups.node, written)
         notes = (*(() if examined is None else examined.notes), *bound.label_notes, *target.notes)
         report = with_notes(run.report(made, measured, target.name, stages.seconds), notes)
+        report = report.model_copy(update={"perturbed": perturbed})
         refuse_useless(report, run.request.max_loss)
         # The record is made before findings are added: they must not travel with a release.
         record = run.record(made, measured, report, inputs).model_copy(

@@ -103,7 +103,7 @@ class Compute(Statements):
         """Split a relation into parts that each fit in memory when grouped by ``columns`` columns."""
         return [relation] if self.is_far(relation) else pieces(relation, columns, self.rows, self.describe)
 
-    def put(self, relation: Relation, table: pa.Table) -> None:
+    def put(self, relation: Relation, table: pa.Table | pa.RecordBatchReader) -> None:
         view = f"{relation.name}_values"
         self.connection.register(view, table)
         try:

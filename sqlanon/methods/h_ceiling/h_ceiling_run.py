@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy, refuse_inexact, refuse_wide
-from sqlanon.chance.random_source import SystemSource
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, UnsatisfiableError
@@ -132,7 +131,7 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
         self, table: EncodedTable, degrees: Bounds, errors: Bounds, ceilings: Sequence[ChosenCeiling]
     ) -> FilledNode:
         """Fill the node of the first ceiling, or of the first one with a catalog."""
-        engine, source, chosen, candidate = self.engine, self.request.random_source or SystemSource(), ceilings[0], None
+        engine, source, chosen, candidate = self.engine, self.draws, ceilings[0], None
         if self.settings.has_catalog_of_values:
             chosen, candidate = catalogs.first_with_catalog(engine, table, ceilings, source, self.stopped)
             filled = candidate.filled

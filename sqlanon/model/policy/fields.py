@@ -153,6 +153,11 @@ class PolicyFields(WholePolicy):
         return tuple(name for own, each in self.perturbation.items() for name in (own, *each.columns))
 
     @property
+    def is_fixed(self) -> bool:
+        """Whether equal rows give equal releases: there is no secret key, and no draw of its own."""
+        return not self.pseudonyms and not self.perturbation
+
+    @property
     def taxonomy_columns(self) -> tuple[str, ...]:
         """The quasi-identifiers that need a taxonomy: all, unless the method makes its own labels."""
         without = {*self.method.without_taxonomy}

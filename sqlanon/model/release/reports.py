@@ -12,12 +12,13 @@ from sqlanon.model.names import enumerated
 from sqlanon.model.release.findings import Findings
 from sqlanon.model.release.joint import JointClasses
 from sqlanon.model.release.measurement import Exposure, ModelResult, PartialResult, Result, RowCounts, models_table
+from sqlanon.model.release.perturbed import PerturbedColumn, perturbed_columns
 from sqlanon.report.document import Part, Table, count, facts, figure, notes, paragraph, percent
 
 GIVEN = "given"  # the name of the search for a node that the policy or the caller names
 REPORTED_TIES = 100  # listed nodes of a tie set; reports always have their number
 
-CUSTODIAN_FIELDS = frozenset({"source", "into", "joint", "loss_alone", "findings", "before", "after"})
+CUSTODIAN_FIELDS = frozenset({"source", "into", "joint", "loss_alone", "findings", "before", "after", "perturbed"})
 """The fields of a report that don't travel with a release: the place of the run, and facts about suppressed rows and
 earlier releases."""
 
@@ -84,6 +85,7 @@ class Report(PartialResult):
         loss_alone: the loss without earlier releases, if there are any.
         before, after: the exposure of the rows of the source, and of the release, only for the custodian; None if not
             counted.
+        perturbed: what was changed in perturbed columns, only for the custodian.
         findings: risks that the policy leaves open, only for the custodian; None for a release of an earlier run, since
             they don't travel with it.
     """
@@ -122,6 +124,7 @@ class Report(PartialResult):
     loss_alone: float | None = None
     before: Exposure | None = None
     after: Exposure | None = None
+    perturbed: tuple[PerturbedColumn, ...] = ()
     findings: Findings | None = None
 
     @property
@@ -188,6 +191,7 @@ class Report(PartialResult):
             yield paragraph(self.joint_in_words)
         yield levels_table(self.node, self.heights) if self.node else labels_table(self.generalization)
         yield models_table(self.models)
+        yield from perturbed_columns(self.perturbed)
         yield from self.of_method()
 
     def of_method(self) -> Iterator[Table]:

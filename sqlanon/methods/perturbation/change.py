@@ -1,0 +1,93 @@
+"""What one perturbation makes of its columns: new values by the number of a row."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from sqlglot import exp
+
+from sqlanon.engines.duckdb import Compute
+from sqlanon.model.perturbation import Perturbation
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import Relation, column, string
+from sqlanon.queries.source import SourceColumn
+
+SQL = Queries("perturbation")
+
+ROW = "anon_row"  # the number of a row, from 1
+
+ROWS_AT_ONCE = 1 << 17  # draws in memory
+
+if TYPE_CHECKING:
+    from sqlanon.chance.random_source import RandomSource
+
+SettingsT = TypeVar("SettingsT", bound=Perturbation)
+
+
+@dataclass(frozen=True)
+class NumberedRows:
+    """The rows of a source, read once, each with its number."""
+
+    relation: Relation
+    count: int
+    columns: Mapping[str, SourceColumn]  # by name
+
+
+class Change(ABC, Generic[SettingsT]):
+    """Changes the values of a column, and of those that its settings take with it.
+
+    Args:
+        rows: the source.
+        name: the column that has the settings.
+        place: that of the perturbation among all, for names of temporary tables.
+    """
+
+    def __init__(self, engine: Compute, rows: NumberedRows, name: str, settings: SettingsT, place: int) -> None:
+        self.engine = engine
+        self.rows = rows
+        self.settings = settings
+        self.columns = (name, *settings.columns)
+        self.place = place
+
+    @property
+    def stratum(self) -> exp.Expr:
+        """The stratum of a row, a value to group by; NULL is a value of a column like others."""
+        within = [column(name) for name in self.settings.within]
+        return exp.Anonymous(this="row", expressions=within) if within else string("all")
+
+    def put_draws(self, source: RandomSource, columns: Sequence[str]) -> Relation:
+        """Make the table of uniform numbers between 0 and 1: ``columns`` by row, and once for all at ``anon_row`` 0."""
+        import numpy as np
+        import pyarrow as pa
+
+        relation = Relation(f"anon_draws_{self.place}", "row")
+        schema = pa.schema([(ROW, pa.int64()), *((name, pa.float64()) for name in columns)])
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            for first in range(0, self.rows.count + 1, ROWS_AT_ONCE):
+                numbers = np.arange(first, min(first + ROWS_AT_ONCE, self.rows.count + 1))
+                drawn = [source.uniform(len(numbers)) for _ in columns]
+                yield pa.RecordBatch.from_arrays([*map(pa.array, (numbers, *drawn))], schema=schema)
+
+        self.engine.put(relation, pa.RecordBatchReader.from_batches(schema, batches()))
+        return relation
+
+    @property
+    def made(self) -> Relation:
+        """The table of changed values."""
+        return Relation(f"anon_changed_{self.place}", "row")
+
+    @abstractmethod
+    def problems(self) -> Iterator[str]:
+        """List why the columns cannot be changed like this, a sentence each without the column; draws nothing."""
+
+    @abstractmethod
+    def make(self, source: RandomSource) -> Relation:
+        """Make the table of changed values: ``anon_row``, and :attr:`columns` in the types of the source."""
+
+    def remarks(self) -> Iterator[str]:
+        """Say what the draws mean, in sentences for those who may see the source; called after :meth:`make`."""
+        yield from ()

@@ -1,0 +1,97 @@
+"""The source of a run with perturbed columns: its rows are numbered once, and new values joined to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from sqlanon.binding.bound import BoundPolicy
+from sqlanon.engines.duckdb import Compute
+from sqlanon.errors import PolicyError
+from sqlanon.methods.perturbation.change import ROW, SQL, Change, NumberedRows
+from sqlanon.model.names import in_quotes
+from sqlanon.model.release.perturbed import PerturbedColumn
+from sqlanon.queries.kit.nodes import Relation, Step, called, column, select, subquery
+from sqlanon.queries.source_rows import known_rows
+from sqlanon.satellites import imported
+
+if TYPE_CHECKING:
+    from sqlanon.chance.random_source import RandomSource
+
+KINDS: Mapping[str, str] = {
+    "swap": "sqlanon.methods.perturbation.rank_swapping:SwappedRanks",
+}
+"""The change that carries out each kind of perturbation, imported when it is asked for."""
+
+
+def with_perturbed_rows(
+    engine: Compute, bound: BoundPolicy, source: RandomSource
+) -> tuple[BoundPolicy, tuple[PerturbedColumn, ...]]:
+    """Return the policy bound to rows with perturbed columns, and what the draws have done.
+
+    Raises:
+        PolicyError: columns or rows do not fit their perturbation; nothing was drawn.
+    """
+    rows = _numbered(engine, bound)
+    changes = [
+        imported(KINDS[settings.kind])(engine, rows, name, settings, place)
+        for place, (name, settings) in enumerate(bound.policy.perturbation.items())
+    ]
+    if problems := [f"{in_quotes(each.columns[0])}: {problem}" for each in changes for problem in _problems(each)]:
+        raise PolicyError(f"columns of {bound.description} cannot be perturbed as the policy says:", problems)
+    made = [each.make(source) for each in changes]
+    whole = _joined(rows, changes, made)
+    policy = bound.policy
+    known = known_rows(whole, policy.columns_with("suppress"), bound.taxonomy)
+    found = tuple(column for each, table in zip(changes, made, strict=True) for column in _measured(each, table))
+    return replace(bound, whole=whole, source=known), found
+
+
+def _numbered(engine: Compute, bound: BoundPolicy) -> NumberedRows:
+    relation = Relation("anon_numbered_rows", "row")
+    query = SQL.query("numbered_rows", source=bound.whole.copy(), columns=[each.name for each in bound.columns])
+    engine.run(Step(relation, query, "rows of the source with numbers"))
+    counted = engine.fetch(SQL.query("row_count", rows=relation), "rows of the source")
+    return NumberedRows(relation, counted[0]["rows"], {each.name: each for each in bound.columns})
+
+
+def _problems(change: Change[Any]) -> Iterator[str]:
+    """List problems of the types of columns, or of their values."""
+    unfit = [name for name in change.columns if not (change.settings.takes_texts or _is_number(change, name))]
+    for name in unfit:
+        yield f"{in_quotes(name)} has type {change.rows.columns[name].type}, and {change.settings.kind} is for numbers"
+    if not unfit and change.rows.count:
+        yield from change.problems()
+
+
+def _is_number(change: Change[Any], name: str) -> bool:
+    return change.rows.columns[name].traits.is_number
+
+
+def _joined(rows: NumberedRows, changes: Sequence[Change[Any]], made: Sequence[Relation]) -> exp.Subquery:
+    """Join the new values to the rows; every row has one line in each table."""
+    homes = {name: f"anon_changed_{each.place}" for each in changes for name in each.columns}
+    shown: list[exp.Expr] = [column(name, homes.get(name, "anon_rows")) for name in rows.columns]
+    query = select(shown, called(rows.relation.table, "anon_rows"))
+    for each, table in zip(changes, made, strict=True):
+        alias = f"anon_changed_{each.place}"
+        query = query.join(called(table.table, alias), on=column(ROW, alias).eq(column(ROW, "anon_rows")), copy=False)
+    return subquery(query, "anon_perturbed")
+
+
+def _measured(change: Change[Any], made: Relation) -> Iterator[PerturbedColumn]:
+    remarks = tuple(change.remarks())
+    for place, name in enumerate(change.columns):
+        is_number = _is_number(change, name)
+        query = SQL.query(
+            "changed_values" if is_number else "changed_labels",
+            rows=change.rows.relation,
+            changed=made,
+            was=column(name, "anon_rows"),
+            shown=column(name, "anon_changed"),
+        )
+        found = change.engine.fetch(query, f"changes of {in_quotes(name)}")[0]
+        yield PerturbedColumn(column=name, kind=change.settings.kind, remarks=remarks if place == 0 else (), **found)

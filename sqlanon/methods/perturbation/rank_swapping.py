@@ -1,0 +1,39 @@
+"""Rank swapping: values of a block of neighbouring ranks are permuted at random.
+
+Source: Moore 1996, with blocks from a random offset in place of pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from sqlanon.methods.perturbation.change import SQL, Change
+from sqlanon.model.perturbation import RankSwapping
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import Relation, Step, column, double
+
+if TYPE_CHECKING:
+    from sqlanon.chance.random_source import RandomSource
+
+
+class SwappedRanks(Change[RankSwapping]):
+    def problems(self) -> Iterator[str]:
+        few = self.engine.fetch(self._roles.query("strata_of_one_rank"), "strata")[0]
+        if few["strata"]:
+            yield (
+                f"{few['strata']:,} strata, of {few['rows']:,} rows together, have blocks of one rank, in which no "
+                "value moves: raise share, or name fewer columns in within"
+            )
+
+    def make(self, source: RandomSource) -> Relation:
+        draws = self.put_draws(source, ["anon_tie", "anon_turn"])
+        query = self._roles.query("swapped_ranks", draws=draws, columns=[*self.columns])
+        self.engine.run(Step(self.made, query, "swapped values"))
+        self.engine.drop(draws)
+        return self.made
+
+    @property
+    def _roles(self) -> Queries:
+        value, share = column(self.columns[0]), double(self.settings.share)
+        return SQL.given(rows=self.rows.relation, stratum=self.stratum, value=value, share=share)

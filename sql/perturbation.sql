@@ -4,7 +4,7 @@
 -- :rows (anon_row BIGINT, income BIGINT, region VARCHAR)
 -- :columns income, region
 -- :changed (anon_row BIGINT, income BIGINT, region VARCHAR)
--- :draws (anon_row BIGINT, anon_tie DOUBLE, anon_turn DOUBLE)
+-- :draws (anon_row BIGINT, anon_tie DOUBLE, anon_turn DOUBLE, anon_offset DOUBLE)
 -- :stratum row(region)
 -- :value income
 
@@ -48,13 +48,14 @@ WHERE anon_rows > 0 AND ceil(:share * anon_rows) < 2;
 
 -- name: swapped_ranks
 -- values that are permuted in blocks of ranks
--- The first block of a stratum is cut by a random offset, the draw at row 0. NULL has no rank, and stays where it is.
+-- The first block of a stratum is cut by a random offset. NULL has no rank, and stays where it is.
 -- :share 0.05
 WITH anon_ranked AS (
     SELECT
         anon_row,
         :stratum AS anon_stratum,
         row_number() OVER (PARTITION BY :stratum ORDER BY :value ASC, anon_tie ASC) AS anon_rank,
+        first_value(anon_offset) OVER (PARTITION BY :stratum ORDER BY :value ASC, anon_tie ASC) AS anon_begin,
         greatest(ceil(:share * count(*) OVER (PARTITION BY :stratum)), 1) AS anon_width,
         anon_turn
     FROM :rows AS anon_rows
@@ -62,9 +63,7 @@ WITH anon_ranked AS (
     WHERE :value IS NOT NULL
 ),
 anon_blocks AS (
-    SELECT
-        *,
-        floor((anon_rank - 1 + floor(anon_width * (SELECT anon_tie FROM :draws WHERE anon_row = 0))) / anon_width) AS anon_block
+    SELECT *, floor((anon_rank - 1 + floor(anon_width * anon_begin)) / anon_width) AS anon_block
     FROM anon_ranked
 ),
 anon_places AS (

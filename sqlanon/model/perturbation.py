@@ -38,6 +38,11 @@ class Perturbation(PolicyValue):
         """The columns that are perturbed by the same draws, beside the one that has the settings."""
         return ()
 
+    @property
+    def in_words(self) -> str:
+        """What happens to a value, for readers of a report."""
+        raise NotImplementedError
+
     def claims(self, column: str) -> Iterator[str]:
         """State what the draws promise, a sentence each."""
         yield from ()
@@ -76,6 +81,10 @@ class Pram(Perturbation):
     takes_texts: ClassVar = True
     keeps_domain: ClassVar = True
 
+    @property
+    def in_words(self) -> str:
+        return f"redrawn with probability {self.change:g} (PRAM, {self.form})"
+
     def claims(self, column: str) -> Iterator[str]:
         if self.form == "plain":
             odds = (1 - self.change) / self.change
@@ -112,6 +121,10 @@ class GroupedValues(Perturbation):
     k: Annotated[int, Field(ge=2, strict=True)] = 3
     value: Literal["mean", "median"] = "mean"
 
+    @property
+    def in_words(self) -> str:
+        return f"the {self.value} of a group of {self.k} or more rows of near values (microaggregation)"
+
     def not_covered(self, column: str) -> Iterator[str]:
         yield from super().not_covered(column)
         yield (
@@ -134,6 +147,10 @@ class RankSwapping(Perturbation):
     takes_texts: ClassVar = True
     keeps_domain: ClassVar = True
     keeps_multiset: ClassVar = True
+
+    @property
+    def in_words(self) -> str:
+        return f"permuted within {100 * self.share:g} % of the ranks (rank swapping)"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -164,6 +181,10 @@ class Noise(Perturbation):
     form: Literal["masked", "correlated", "additive"] = "masked"
     together: Columns = ()
     keep_zero: bool = False
+
+    @property
+    def in_words(self) -> str:
+        return f"with noise of {self.relative:g} standard deviations ({self.form})"
 
     @property
     def columns(self) -> tuple[str, ...]:

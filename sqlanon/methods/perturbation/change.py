@@ -59,7 +59,7 @@ class Change(ABC, Generic[SettingsT]):
         return exp.Anonymous(this="row", expressions=within) if within else string("all")
 
     def put_draws(self, source: RandomSource, columns: Sequence[str]) -> Relation:
-        """Make the table of uniform numbers between 0 and 1: ``columns`` by row, and once for all at ``anon_row`` 0."""
+        """Make the table of uniform numbers between 0 and 1: ``columns`` by row."""
         import numpy as np
         import pyarrow as pa
 
@@ -67,7 +67,7 @@ class Change(ABC, Generic[SettingsT]):
         schema = pa.schema([(ROW, pa.int64()), *((name, pa.float64()) for name in columns)])
 
         def batches() -> Iterator[pa.RecordBatch]:
-            for first in range(0, self.rows.count + 1, ROWS_AT_ONCE):
+            for first in range(1, self.rows.count + 1, ROWS_AT_ONCE):
                 numbers = np.arange(first, min(first + ROWS_AT_ONCE, self.rows.count + 1))
                 drawn = [source.uniform(len(numbers)) for _ in columns]
                 yield pa.RecordBatch.from_arrays([*map(pa.array, (numbers, *drawn))], schema=schema)

@@ -27,7 +27,7 @@ class SwappedRanks(Change[RankSwapping]):
             )
 
     def make(self, source: RandomSource) -> Relation:
-        draws = self.put_draws(source, ["anon_tie", "anon_turn"])
+        draws = self.put_draws(source, ["anon_tie", "anon_turn", "anon_offset"])
         query = self._roles.query("swapped_ranks", draws=draws, columns=[*self.columns])
         self.engine.run(Step(self.made, query, "swapped values"))
         self.engine.drop(draws)

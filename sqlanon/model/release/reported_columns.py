@@ -65,6 +65,7 @@ class ReportedColumn(PartialResult):
 
     name: str
     role: str  # in the policy; ``rest`` if it drops the column without naming it
+    perturbation: str | None = None  # what happened to its values, in words
     levels: tuple[Level, ...] = ()  # of its taxonomy, from the top; empty if unknown
     labels: tuple[LabelRows, ...] = ()  # labels that vanished from the release, then the most frequent ones
     level: int | None = None  # of its labels; None for several levels
@@ -85,7 +86,8 @@ class ReportedColumn(PartialResult):
                 return "released as it is", f"{KNOWN}; enough rows look alike without a change of it"
             if self.level == self.height:
                 return "one label for all rows", f"{KNOWN}; it says nothing any more"
-        return TREATMENTS[self.role]
+        treatment, reason = TREATMENTS[self.role]
+        return treatment if self.perturbation is None else self.perturbation, reason
 
     @property
     def vanished_in_words(self) -> tuple[str, ...]:

@@ -1,0 +1,201 @@
+"""Releases with perturbed columns: what swapping keeps, what is refused, and what records and checks say."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from math import ceil
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import sqlanon as sa
+from tests.effort import examples
+
+EXAMPLES = settings(max_examples=examples(96), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+HOSTILE = 'a""b"; drop table x --'
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[sa.Session]:
+    with sa.connect(threads=1) as session:
+        yield session
+
+
+def policy(perturbation: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return {
+        "quasi_identifiers": ["age"],
+        "sensitive": ["income", "job"],
+        "insensitive": ["region", "number", HOSTILE],
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "taxonomies": {"age": {"kind": "flat"}},
+        "perturbation": perturbation,
+        **fields,
+    }
+
+
+def table(rows: list[dict[str, Any]]) -> pa.Table:
+    kinds = {"age": pa.int64(), "income": pa.int64(), "job": pa.string(), "region": pa.string()}
+    return pa.table(
+        {
+            **{name: pa.array([row[name] for row in rows], kind) for name, kind in kinds.items()},
+            "number": pa.array([*range(len(rows))], pa.int64()),
+            HOSTILE: pa.array([row["income"] for row in rows], pa.int64()),
+        }
+    )
+
+
+def released(session: sa.Session, rows: pa.Table, fields: dict[str, Any], seed: int = 1) -> list[dict[str, Any]]:
+    session.connection.register("made", rows)
+    session.connection.execute("CREATE OR REPLACE TABLE people AS FROM made")
+    session.connection.execute("DROP TABLE IF EXISTS out")
+    session.anonymize("people", fields, "out", random_source=sa.SeededSource(seed), listed=False)
+    session.connection.unregister("made")
+    found = session.connection.execute("FROM out ORDER BY number").fetchall()
+    names = [column[0] for column in session.connection.execute("DESCRIBE out").fetchall()]
+    return [dict(zip(names, row, strict=True)) for row in found]
+
+
+VALUES = st.one_of(st.none(), st.integers(0, 12))
+ROWS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "age": st.integers(0, 3),
+            "income": VALUES,
+            "job": st.sampled_from(["a", "b", None]),
+            "region": st.sampled_from(["N", "S", None]),
+        }
+    ),
+    min_size=2,
+    max_size=40,
+)
+
+
+@EXAMPLES
+@given(ROWS, st.sampled_from([0.4, 0.7, 1.0]), st.sampled_from([[], ["region"], ["region", "job"]]), st.integers(0, 9))
+def test_swapping_keeps_values_of_strata_and_moves_few_ranks(
+    session: sa.Session, rows: list[dict[str, Any]], share: float, within: list[str], seed: int
+) -> None:
+    source = table(rows)
+    setting = {"kind": "swap", "share": share, "within": within, "together": [HOSTILE]}
+    given_rows, strata = source.to_pylist(), defaultdict(list)
+    for row in given_rows:
+        strata[tuple(row[name] for name in within)].append(row["income"])
+    widths = {key: ceil(share * sum(each is not None for each in own)) for key, own in strata.items()}
+    if any(width == 1 for width in widths.values()):
+        with pytest.raises(
+            sa.PolicyError, match=r'"income": [0-9]+ strata, of [0-9]+ rows together, have blocks of one'
+        ):
+            released(session, source, policy({"income": setting}), seed)
+        return
+    found = released(session, source, policy({"income": setting}), seed)
+    shown = defaultdict(list)
+    for was, now in zip(given_rows, found, strict=True):
+        key = tuple(was[name] for name in within)
+        shown[key].append(now["income"])
+        assert {name: now[name] for name in ("job", "region", "number")} == {
+            name: was[name] for name in ("job", "region", "number")
+        }
+        assert (now["income"] is None) == (was["income"] is None)
+        assert now[HOSTILE] == now["income"]
+        if was["income"] is not None and now["income"] != was["income"]:
+            own = sorted(each for each in strata[key] if each is not None)
+            low, high = sorted([was["income"], now["income"]])
+            between = own.index(high) - (len(own) - 1 - own[::-1].index(low))  # the least ranks that it moved
+            assert between < widths[key]
+    assert {key: Counter(own) for key, own in shown.items()} == {key: Counter(own) for key, own in strata.items()}
+
+
+def test_places_of_blocks_and_rows_are_drawn(session: sa.Session) -> None:
+    """Each row gets each value of its block as often, and blocks begin anywhere: the offset is drawn."""
+    strata = 400
+    rows = [{"age": 0, "income": at % 12, "job": "a", "region": str(at // 12)} for at in range(12 * strata)]
+    setting = {"kind": "swap", "share": 0.25, "within": ["region"]}
+    found = released(session, table(rows), policy({"income": setting}))
+    moves = Counter((was["income"], now["income"]) for was, now in zip(rows, found, strict=True))
+    # Blocks of three ranks; two ranks at a distance d share one with probability (3 - d) / 3, and then it is 1 / 3.
+    for was in range(3, 9):
+        for now in range(was - 4, was + 5):
+            expected = strata * max(3 - abs(was - now), 0) / 9
+            assert abs(moves[was, now] - expected) <= 4.5 * expected**0.5, (was, now)
+
+
+NINE = [{"age": 0, "income": number, "job": "ab"[number % 2], "region": "N"} for number in range(9)]
+
+
+class TestRecords:
+    def test_second_draws_are_refused_unless_asked(self, session: sa.Session) -> None:
+        session.connection.register("made", table(NINE))
+        session.connection.execute("CREATE OR REPLACE TABLE folk AS FROM made")
+        wanted = policy({"income": {"kind": "swap", "share": 0.5}})
+        first = session.anonymize("folk", wanted, "first")
+        assert [each.column for each in first.report.perturbed] == ["income"]
+        with pytest.raises(sa.PolicyError) as refused:
+            session.anonymize("folk", policy({"INCOME": {"kind": "swap", "share": 1.0}}), "second")
+        assert refused.value.problems == ('"income" in first',)
+        session.connection.execute("DROP TABLE first")
+        with pytest.raises(sa.PolicyError):  # the policy is the same
+            session.anonymize("folk", wanted, "first")
+        again = policy({"income": {"kind": "swap", "share": 0.5, "again": True}})
+        session.anonymize("folk", again, "second")
+        session.anonymize("folk", policy({}), "third")
+
+    def test_verification_knows_swapped_values(self, session: sa.Session) -> None:
+        wanted = policy({"income": {"kind": "swap", "share": 0.5, "again": True}})
+        released(session, table(NINE), wanted)
+        assert session.verify("out", wanted, source="people").shortfalls == ()
+        session.connection.execute("UPDATE out SET income = 8 WHERE income = 1")
+        with pytest.raises(sa.VerificationError) as failed:
+            session.verify("out", wanted, source="people")
+        assert '1 rows have values of "income" that its source lacks, or has less often' in failed.value.problems
+
+    def test_records_have_no_facts_of_draws(self, session: sa.Session) -> None:
+        wanted = policy({"income": {"kind": "swap", "share": 0.5, "again": True}})
+        released(session, table(NINE), wanted)
+        [(comment,)] = session.connection.execute(
+            "SELECT comment FROM duckdb_tables() WHERE table_name = 'out'"
+        ).fetchall()
+        assert '"perturbed"' not in comment
+        assert '"kind":"swap"' in comment.replace(" ", "")
+        report = session.report("out", wanted, source="people")
+        [income] = [each for each in report.columns if each.name == "income"]
+        assert income.treatment[0] == "permuted within 50 % of the ranks (rank swapping)"
+
+
+REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    ({"age": {"kind": "swap"}}, {}, 'perturbation: "age" is a quasi-identifier'),
+    ({"incme": {"kind": "swap"}}, {}, '"incme" is not among the sensitive or insensitive columns'),
+    ({"income": {"kind": "swap", "together": ["job"]}, "job": {"kind": "swap"}}, {}, '"job" is perturbed 2 times'),
+    ({"income": {"kind": "swap", "within": ["income"]}}, {}, "within names .income., which is perturbed itself"),
+    ({"income": {"kind": "swap", "by": ["region"]}}, {}, r'perturbation\.income\.by: .* within = \["region"\]'),
+    ({"income": {"kind": "swap", "share": 0}}, {}, r"perturbation\.income\.share"),
+    (
+        {"job": {"kind": "swap"}},
+        {"privacy": [{"model": "distinct-l-diversity", "column": "job", "l": 2}]},
+        '"job" cannot be perturbed: a privacy model or a loss counts its true values',
+    ),
+    ({"income": {"kind": "swap"}}, {"row_weight": "income"}, "it has the weights of rows"),
+    ({"income": {"kind": "swap"}}, {"individual": "income"}, "it has the owners of rows"),
+]
+
+
+@pytest.mark.parametrize(("perturbation", "fields", "words"), REFUSED)
+def test_what_does_not_fit_is_refused(perturbation: dict[str, Any], fields: dict[str, Any], words: str) -> None:
+    with pytest.raises(sa.PolicyError, match=words):
+        sa.Policy(**policy(perturbation, **fields))
+
+
+def test_private_methods_are_refused() -> None:
+    with pytest.raises(sa.PolicyError, match="promises differential privacy, which ends"):
+        sa.Policy(
+            quasi_identifiers=["age"],
+            sensitive=["job"],
+            insensitive=[],
+            method=sa.IPA(),
+            perturbation={"job": {"kind": "swap"}},
+        )
+
+
+def test_unperturbed_policies_have_the_hashes_of_before() -> None:
+    assert "perturbation" not in sa.Policy(**policy({})).as_recorded()

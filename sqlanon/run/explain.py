@@ -17,6 +17,7 @@ from sqlanon.chance.random_source import SeededSource
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import AnyRun, Publication, Request, method_of
+from sqlanon.methods.perturbation.perturbed_rows import with_perturbed_rows
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import ContentRecord, Record
 from sqlanon.publish.targets import Target
@@ -58,7 +59,7 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> Explained
     ):
         method = method_of(policy)
         # A seeded source charges no ledger.
-        seeded = SeededSource(0) if method.is_private else None
+        seeded = SeededSource(0) if method.is_private or policy.perturbation else None
         request = Request(earlier=earlier, random_source=seeded)
         run = method(cast(Engine, dry_run), without_rows(source), policy, request)
         dry_run.steps.clear()
@@ -70,6 +71,7 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> Explained
 def _carry_out(dry_run: DryRun, run: AnyRun) -> None:
     """Call the hooks in the order of :func:`sqlanon.run.pipeline.carry_out`, but refuse neither rows nor shortfalls."""
     target = _DryRunTarget(dry_run)
+    run, _ = with_perturbed_rows(run)
     encoded = run.encode()
     run.refuse_columns_of(target)
     table = run.charge(encoded)

@@ -26,7 +26,6 @@ from sqlanon.model.record import Inputs, TableRecord
 from sqlanon.model.release import Guarantee, Release, Report
 from sqlanon.model.release.findings import LITTLE, MUCH_MORE, LocalEstimate, Trial
 from sqlanon.model.release.measurement import with_notes
-from sqlanon.model.release.perturbed import PerturbedColumn
 from sqlanon.publish.provenance import companion_record, promise_of
 from sqlanon.publish.targets import Target, table_of, tables_beside, target_for
 from sqlanon.release.examined import examine, with_findings
@@ -114,12 +113,9 @@ def carry_out(
         bound = run.bound
         if inputs is not None:
             inputs = inputs.model_copy(update={"taxonomy_sha256": bound.taxonomy_hashes})
-        perturbed: tuple[PerturbedColumn, ...] = ()
         with stages.stage("encode"):
-            if bound.policy.perturbation:
-                bound, perturbed = with_perturbed_rows(engine, bound, run.draws)
-                run = run.bound_to(bound)
-            encoded = run.encode()
+            run, perturbed = with_perturbed_rows(run)
+            bound, encoded = run.bound, run.encode()
             run.refuse_rows(encoded)
         run.refuse_columns_of(target)
         table = run.charge(encoded)

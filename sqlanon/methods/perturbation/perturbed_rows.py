@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
+from sqlanon.methods.base import AnyRun
 from sqlanon.methods.perturbation.change import ROW, SQL, Change, NumberedRows
 from sqlanon.model.names import in_quotes
 from sqlanon.model.release.perturbed import PerturbedColumn
@@ -18,8 +19,7 @@ from sqlanon.queries.kit.nodes import Relation, Step, called, column, select, su
 from sqlanon.queries.source_rows import known_rows
 from sqlanon.satellites import imported
 
-if TYPE_CHECKING:
-    from sqlanon.chance.random_source import RandomSource
+RunT = TypeVar("RunT", bound=AnyRun)
 
 KINDS: Mapping[str, str] = {
     "swap": "sqlanon.methods.perturbation.rank_swapping:SwappedRanks",
@@ -27,27 +27,27 @@ KINDS: Mapping[str, str] = {
 """The change that carries out each kind of perturbation, imported when it is asked for."""
 
 
-def with_perturbed_rows(
-    engine: Compute, bound: BoundPolicy, source: RandomSource
-) -> tuple[BoundPolicy, tuple[PerturbedColumn, ...]]:
-    """Return the policy bound to rows with perturbed columns, and what the draws have done.
+def with_perturbed_rows(run: RunT) -> tuple[RunT, tuple[PerturbedColumn, ...]]:
+    """Return the run on rows with perturbed columns, and what was changed in them.
 
     Raises:
         PolicyError: columns or rows do not fit their perturbation; nothing was drawn.
     """
+    engine, bound, policy = run.engine, run.bound, run.bound.policy
+    if not policy.perturbation:
+        return run, ()
     rows = _numbered(engine, bound)
     changes = [
         imported(KINDS[settings.kind])(engine, rows, name, settings, place)
-        for place, (name, settings) in enumerate(bound.policy.perturbation.items())
+        for place, (name, settings) in enumerate(policy.perturbation.items())
     ]
     if problems := [f"{in_quotes(each.columns[0])}: {problem}" for each in changes for problem in _problems(each)]:
         raise PolicyError(f"columns of {bound.description} cannot be perturbed as the policy says:", problems)
-    made = [each.make(source) for each in changes]
+    made = [each.make(run.draws) for each in changes]
     whole = _joined(rows, changes, made)
-    policy = bound.policy
     known = known_rows(whole, policy.columns_with("suppress"), bound.taxonomy)
     found = tuple(column for each, table in zip(changes, made, strict=True) for column in _measured(each, table))
-    return replace(bound, whole=whole, source=known), found
+    return run.bound_to(replace(bound, whole=whole, source=known)), found
 
 
 def _numbered(engine: Compute, bound: BoundPolicy) -> NumberedRows:

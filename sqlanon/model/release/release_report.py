@@ -321,7 +321,7 @@ def promises(report: ReleaseReport) -> Iterator[Section]:
     kept = [
         f'"{column.name}" is released as it is: whoever knows it can distinguish rows'
         for column in report.columns
-        if column.role == "insensitive"
+        if column.role == "insensitive" and column.perturbation is None
     ]
     alike = [
         f'in classes of {count(column.homogeneous_rows)} rows all rows have one value of "{column.name}", which is '

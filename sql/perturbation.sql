@@ -87,3 +87,172 @@ SELECT anon_rows.anon_row, anon_donors.:columns
 FROM :rows AS anon_rows
 LEFT JOIN anon_pairs ON anon_pairs.anon_row = anon_rows.anon_row
 JOIN :rows AS anon_donors ON anon_donors.anon_row = coalesce(anon_pairs.anon_donor, anon_rows.anon_row);
+
+-- name: unfit_numbers
+-- numbers that cannot be changed as the policy says
+-- Beyond 1e100, squares could exceed the numbers of a machine; NaN is beyond all.
+-- :least 3
+SELECT
+    CAST(coalesce(sum(anon_wild), 0) AS BIGINT) AS wild,
+    count(*) FILTER (WHERE anon_values BETWEEN 1 AND :least - 1) AS strata,
+    CAST(coalesce(sum(anon_values) FILTER (WHERE anon_values < :least), 0) AS BIGINT) AS rows,
+    coalesce(min(anon_low) = max(anon_high), FALSE) AS is_constant
+FROM (
+    SELECT
+        count(:value) AS anon_values,
+        count(:value) FILTER (WHERE NOT abs(CAST(:value AS DOUBLE)) <= 1e100) AS anon_wild,
+        min(:value) AS anon_low,
+        max(:value) AS anon_high
+    FROM :rows AS anon_rows
+    GROUP BY :stratum
+) AS anon_strata;
+
+-- name: stretches
+-- values in order, cut into stretches
+-- The stretches of a stratum are as long as possible alike, and hold :length values at least unless it has fewer. Sums
+-- up to each place are of distances to the mean of the stretch, so that their squares keep their digits.
+-- :length 2000
+WITH anon_ranked AS (
+    SELECT
+        anon_row,
+        :value AS anon_value,
+        CAST(:value AS DOUBLE) AS anon_number,
+        :stratum AS anon_stratum,
+        row_number() OVER (PARTITION BY :stratum ORDER BY :value ASC, anon_row ASC) AS anon_rank,
+        count(*) OVER (PARTITION BY :stratum) AS anon_count
+    FROM :rows AS anon_rows
+    WHERE :value IS NOT NULL
+),
+anon_cut AS (
+    SELECT *, (anon_rank - 1) * greatest(anon_count // :length, 1) // anon_count AS anon_stretch
+    FROM anon_ranked
+),
+anon_centred AS (
+    SELECT *, anon_number - avg(anon_number) OVER (PARTITION BY anon_stratum, anon_stretch) AS anon_distance
+    FROM anon_cut
+),
+anon_summed AS (
+    SELECT
+        *,
+        sum(anon_distance) OVER anon_before AS anon_sum,
+        sum(anon_distance ** 2) OVER anon_before AS anon_squares
+    FROM anon_centred
+    WINDOW anon_before AS (PARTITION BY anon_stratum, anon_stretch ORDER BY anon_rank ASC)
+)
+SELECT
+    count(*) AS anon_length,
+    list(anon_row ORDER BY anon_rank ASC) AS anon_rows,
+    list(anon_value ORDER BY anon_rank ASC) AS anon_values,
+    list(anon_sum ORDER BY anon_rank ASC) AS anon_sums,
+    list(anon_squares ORDER BY anon_rank ASC) AS anon_squares
+FROM anon_summed
+GROUP BY anon_stratum, anon_stretch;
+
+-- name: least_squares_groups
+-- groups of neighbours with the least sum of squares
+-- Place by place, the best last group of the values up to there: its own squares, and the cost of the values before it,
+-- which is the item of the state at its size. The path spells the size at each place as a character, and the walk back
+-- along it the ends of groups: joining texts copies no lists.
+-- :stretches (anon_length BIGINT, anon_rows BIGINT[], anon_values BIGINT[], anon_sums DOUBLE[], anon_squares DOUBLE[])
+-- :least 3
+WITH anon_paths AS (
+    SELECT
+        *,
+        list_reduce(
+            range(1, anon_length + 1),
+            lambda anon_state, anon_at: list_transform(
+                [list_min(list_transform(
+                    range(:least, 2 * :least),
+                    lambda anon_size: struct_pack(
+                        anon_cost := anon_state.anon_costs[anon_size]
+                        + anon_squares[anon_at] - coalesce(anon_squares[anon_at - anon_size], 0)
+                        - (anon_sums[anon_at] - coalesce(anon_sums[anon_at - anon_size], 0)) ** 2 / anon_size,
+                        anon_size := anon_size
+                    )
+                ))],
+                lambda anon_best: struct_pack(
+                    anon_costs := list_prepend(anon_best.anon_cost, anon_state.anon_costs[:2 * :least - 2]),
+                    anon_path := anon_state.anon_path || chr(CAST(anon_best.anon_size AS INTEGER))
+                )
+            )[1],
+            struct_pack(
+                anon_costs := list_transform(
+                    range(1, 2 * :least),
+                    lambda anon_size: CASE WHEN anon_size = 1 THEN CAST(0 AS DOUBLE) ELSE CAST('inf' AS DOUBLE) END
+                ),
+                anon_path := ''
+            )
+        ).anon_path AS anon_path
+    FROM :stretches AS anon_stretches
+),
+anon_sized AS (
+    SELECT *, list_transform(string_split(anon_path, ''), lambda anon_each: CAST(unicode(anon_each) AS BIGINT)) AS anon_sizes
+    FROM anon_paths
+),
+anon_walks AS (
+    SELECT
+        anon_rows,
+        anon_values,
+        list_reduce(
+            range(0, anon_length // :least),
+            lambda anon_state, anon_turn: CASE
+                WHEN anon_state.anon_at = 0 THEN anon_state
+                ELSE struct_pack(
+                    anon_at := anon_state.anon_at - anon_sizes[anon_state.anon_at],
+                    anon_ends := chr(CAST(anon_state.anon_at AS INTEGER)) || anon_state.anon_ends
+                )
+            END,
+            struct_pack(anon_at := anon_length, anon_ends := '')
+        ).anon_ends AS anon_ends
+    FROM anon_sized
+),
+anon_steps AS (
+    SELECT
+        anon_rows,
+        anon_values,
+        list_transform(string_split(anon_ends, ''), lambda anon_each: CAST(unicode(anon_each) AS BIGINT)) AS anon_ends
+    FROM anon_walks
+),
+anon_groups AS (
+    SELECT
+        anon_rows,
+        anon_values,
+        unnest(list_prepend(0, anon_ends[:-2])) + 1 AS anon_first,
+        unnest(anon_ends) AS anon_last
+    FROM anon_steps
+)
+SELECT anon_rows[anon_first:anon_last] AS anon_rows, anon_values[anon_first:anon_last] AS anon_values
+FROM anon_groups;
+
+-- name: grouped_values
+-- values of groups by row
+-- No rounding leaves the range of the group, nor that of the type.
+-- :groups (anon_rows BIGINT[], anon_values BIGINT[])
+-- :statistic 'avg'
+-- :number TRY_CAST(round(anon_number) AS BIGINT)
+WITH anon_measured AS (
+    SELECT
+        anon_rows,
+        anon_values[1] AS anon_low,
+        anon_values[-1] AS anon_high,
+        list_aggregate(CAST(anon_values AS DOUBLE[]), :statistic) AS anon_number
+    FROM :groups AS anon_groups
+),
+anon_shown AS (
+    SELECT
+        unnest(anon_rows) AS anon_row,
+        greatest(
+            anon_low,
+            least(anon_high, coalesce(:number, CASE WHEN anon_number < 0 THEN anon_low ELSE anon_high END))
+        ) AS anon_value
+    FROM anon_measured
+)
+SELECT anon_rows.anon_row, anon_shown.anon_value AS :value
+FROM :rows AS anon_rows
+LEFT JOIN anon_shown USING (anon_row);
+
+-- name: equal_groups
+-- groups, and those of one value
+-- :groups (anon_rows BIGINT[], anon_values BIGINT[])
+SELECT count(*) AS groups, count(*) FILTER (WHERE anon_values[1] = anon_values[-1]) AS equal
+FROM :groups AS anon_groups;

@@ -113,12 +113,12 @@ class GroupedValues(Perturbation):
     """Microaggregation of one column: the least sum of squares by groups of k to 2k-1 neighbours.
 
     Args:
-        k: the fewest rows of a group.
+        k: the fewest rows of a group, at most 1,000.
         value: what a group shows, its ``"mean"``, which keeps the mean of the column, or its ``"median"``.
     """
 
     kind: Literal["microaggregation"] = "microaggregation"
-    k: Annotated[int, Field(ge=2, strict=True)] = 3
+    k: Annotated[int, Field(ge=2, le=1_000, strict=True)] = 3
     value: Literal["mean", "median"] = "mean"
 
     @property

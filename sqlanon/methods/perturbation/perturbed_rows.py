@@ -22,6 +22,7 @@ from sqlanon.satellites import imported
 RunT = TypeVar("RunT", bound=AnyRun)
 
 KINDS: Mapping[str, str] = {
+    "microaggregation": "sqlanon.methods.perturbation.grouped_values:LeastSquaresGroups",
     "swap": "sqlanon.methods.perturbation.rank_swapping:SwappedRanks",
 }
 """The change that carries out each kind of perturbation, imported when it is asked for."""

@@ -6957,12 +6957,13 @@ FROM (SELECT *, nullif(sum(anon_was) OVER (), 0) AS anon_source, nullif(sum(anon
 
 -- The values of a column with their shares, for a matrix. NULL is left out: it stays NULL in a release.
 --
--- Returns: anon_value VARCHAR, anon_share DOUBLE, anon_values BIGINT (how many there are). An error for one value, and for more
--- than 1,000.
+-- Returns: anon_stratum INTEGER (1: all rows), anon_value VARCHAR, anon_share DOUBLE, anon_values BIGINT (how many there are). An
+-- error for one value, and for more than 1,000.
 -- Example:
 --   FROM anon_helpers.pram_values('visits', 'diagnosis') ORDER BY ALL;
 CREATE OR REPLACE MACRO anon_helpers.pram_values(source, column_name) AS TABLE
 SELECT
+    1 AS anon_stratum,
     value AS anon_value,
     row_count / sum(row_count) OVER () AS anon_share,
     CASE
@@ -6973,6 +6974,28 @@ FROM anon_helpers.column_values(source, [column_name])
 WHERE value IS NOT NULL;
 
 -- guarded: tests/sql/82_pram.test
+
+-- The matrix of PRAM for each stratum of a table of shares like that of pram_values; see anon.pram_matrix.
+--
+-- Returns: anon_stratum and anon_value as they are, anon_shown like anon_value, anon_probability DOUBLE.
+-- Example:
+--   WITH shares AS (FROM anon_helpers.pram_values('visits', 'diagnosis'))
+--   FROM anon_helpers.one_step_matrices('shares', 0.2, 'invariant') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.one_step_matrices(shares, change, form) AS TABLE
+SELECT
+    anon_from.anon_stratum,
+    anon_from.anon_value,
+    anon_to.anon_value AS anon_shown,
+    CASE
+        WHEN coalesce(NOT (change > 0 AND change < 1), TRUE) THEN error('change is a probability above 0 and below 1')
+        WHEN form = 'invariant' AND anon_from.anon_value = anon_to.anon_value THEN 1 - change + change * anon_to.anon_share
+        WHEN form = 'invariant' THEN change * anon_to.anon_share
+        WHEN coalesce(form <> 'plain', TRUE) THEN error('form is ''plain'' or ''invariant''')
+        WHEN anon_from.anon_value = anon_to.anon_value THEN 1 - change
+        ELSE change / (anon_to.anon_values - 1)
+    END AS anon_probability
+FROM query_table(anon_helpers.as_source(shares)) AS anon_from
+JOIN query_table(anon_helpers.as_source(shares)) AS anon_to ON anon_to.anon_stratum = anon_from.anon_stratum;
 
 -- The matrix of PRAM for a column: the probability with which each value is shown as each other one. For strata, take the rows of
 -- one stratum.
@@ -6988,19 +7011,11 @@ WHERE value IS NOT NULL;
 -- Example:
 --   FROM anon.pram_matrix('visits', 'diagnosis', 0.2, 'invariant') ORDER BY ALL;
 CREATE OR REPLACE MACRO anon.pram_matrix(source, column_name, change, form) AS TABLE
-SELECT
-    anon_from.anon_value AS value,
-    anon_to.anon_value AS shown_value,
-    CASE
-        WHEN coalesce(NOT (change > 0 AND change < 1), TRUE) THEN error('change is a probability above 0 and below 1')
-        WHEN form = 'invariant' AND anon_from.anon_value = anon_to.anon_value THEN 1 - change + change * anon_to.anon_share
-        WHEN form = 'invariant' THEN change * anon_to.anon_share
-        WHEN coalesce(form <> 'plain', TRUE) THEN error('form is ''plain'' or ''invariant''')
-        WHEN anon_from.anon_value = anon_to.anon_value THEN 1 - change
-        ELSE change / (anon_to.anon_values - 1)
-    END AS probability
-FROM anon_helpers.pram_values(source, column_name) AS anon_from
-CROSS JOIN anon_helpers.pram_values(source, column_name) AS anon_to;
+WITH anon_shares AS (
+    SELECT * FROM anon_helpers.pram_values(source, column_name)
+)
+SELECT anon_value AS value, anon_shown AS shown_value, anon_probability AS probability
+FROM anon_helpers.one_step_matrices('anon_shares', change, form);
 
 -- guarded: tests/sql/82_pram.test
 
@@ -7008,38 +7023,42 @@ CROSS JOIN anon_helpers.pram_values(source, column_name) AS anon_to;
 -- any other alike (P); then it becomes one of the values that it may have been (Q). The matrix is alpha PQ + (1 - alpha) I. A
 -- value may stay far less often than it is kept in the first step.
 --
--- Beside its diagonal a row of P is one number, so that no sum over values is needed for PQ.
+-- Beside its diagonal a row of P is one number, so that no sum over values is needed for PQ. The shares are those of
+-- one_step_matrices, with the probability of each value to be kept, anon_keep.
 --
--- Returns: the rows of anon.pram_matrix. An error for a value without a probability in keep.
+-- Returns: the rows of one_step_matrices. An error for a value without a probability.
 -- Source: Gouweleeuw, Kooiman, Willenborg and De Wolf 1998; as pram of sdcMicro.
 -- Example:
---   FROM anon_helpers.two_step_matrix('visits', 'diagnosis', MAP {'angina': 0.8, 'asthma': 0.9, 'flu': 0.7}, 0.5) ORDER BY ALL;
-CREATE OR REPLACE MACRO anon_helpers.two_step_matrix(source, column_name, keep, alpha) AS TABLE
+--   WITH shares AS (SELECT *, 0.8 AS anon_keep FROM anon_helpers.pram_values('visits', 'diagnosis'))
+--   FROM anon_helpers.two_step_matrices('shares', 0.5) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.two_step_matrices(shares, alpha) AS TABLE
 WITH anon_steps AS (
     SELECT
         *,
-        anon_keep - anon_moved AS anon_more,
-        sum(anon_share * anon_moved) OVER () + anon_share * anon_more AS anon_between
+        anon_kept - anon_moved AS anon_more,
+        sum(anon_share * anon_moved) OVER (PARTITION BY anon_stratum) + anon_share * anon_more AS anon_between
     FROM (
-        SELECT *, (1 - anon_keep) / (anon_values - 1) AS anon_moved
+        SELECT *, (1 - anon_kept) / (anon_values - 1) AS anon_moved
         FROM (
-            SELECT *, anon_helpers.checked_share(keep[anon_value], 'the probability to keep a value') AS anon_keep
-            FROM anon_helpers.pram_values(source, column_name)
+            SELECT *, anon_helpers.checked_share(anon_keep, 'the probability to keep a value') AS anon_kept
+            FROM query_table(anon_helpers.as_source(shares))
         )
     )
 )
 SELECT
-    anon_from.anon_value AS value,
-    anon_to.anon_value AS shown_value,
+    anon_from.anon_stratum,
+    anon_from.anon_value,
+    anon_to.anon_value AS anon_shown,
     CASE WHEN anon_from.anon_value = anon_to.anon_value
         THEN 1 - alpha + alpha * anon_to.anon_share * anon_from.anon_more ** 2 / anon_from.anon_between ELSE 0
     END + anon_helpers.checked_share(alpha, 'alpha') * anon_to.anon_share * (
-        anon_from.anon_moved * anon_to.anon_moved * sum(1 / anon_to.anon_between) OVER (PARTITION BY anon_from.anon_value)
+        anon_from.anon_moved * anon_to.anon_moved
+        * sum(1 / anon_to.anon_between) OVER (PARTITION BY anon_from.anon_stratum, anon_from.anon_value)
         + anon_from.anon_moved * anon_to.anon_more / anon_to.anon_between
         + anon_from.anon_more * anon_to.anon_moved / anon_from.anon_between
-    ) AS probability
+    ) AS anon_probability
 FROM anon_steps AS anon_from
-CROSS JOIN anon_steps AS anon_to;
+JOIN anon_steps AS anon_to ON anon_to.anon_stratum = anon_from.anon_stratum;
 
 -- guarded: tests/sql/82_pram.test
 
@@ -10763,10 +10782,16 @@ Example:
   FROM anon.table_changes(''visits'', ''released'', [''sex'', ''diagnosis''], NULL);';
 COMMENT ON MACRO TABLE anon_helpers.pram_values IS 'The values of a column with their shares, for a matrix. NULL is left out: it stays NULL in a release.
 
-Returns: anon_value VARCHAR, anon_share DOUBLE, anon_values BIGINT (how many there are). An error for one value, and for more
-than 1,000.
+Returns: anon_stratum INTEGER (1: all rows), anon_value VARCHAR, anon_share DOUBLE, anon_values BIGINT (how many there are). An
+error for one value, and for more than 1,000.
 Example:
   FROM anon_helpers.pram_values(''visits'', ''diagnosis'') ORDER BY ALL;';
+COMMENT ON MACRO TABLE anon_helpers.one_step_matrices IS 'The matrix of PRAM for each stratum of a table of shares like that of pram_values; see anon.pram_matrix.
+
+Returns: anon_stratum and anon_value as they are, anon_shown like anon_value, anon_probability DOUBLE.
+Example:
+  WITH shares AS (FROM anon_helpers.pram_values(''visits'', ''diagnosis''))
+  FROM anon_helpers.one_step_matrices(''shares'', 0.2, ''invariant'') ORDER BY ALL;';
 COMMENT ON MACRO TABLE anon.pram_matrix IS 'The matrix of PRAM for a column: the probability with which each value is shown as each other one. For strata, take the rows of
 one stratum.
 
@@ -10780,16 +10805,18 @@ value, or more than 1,000, for a change that is not above 0 and below 1, and for
 Source: Gouweleeuw, Kooiman, Willenborg and De Wolf 1998.
 Example:
   FROM anon.pram_matrix(''visits'', ''diagnosis'', 0.2, ''invariant'') ORDER BY ALL;';
-COMMENT ON MACRO TABLE anon_helpers.two_step_matrix IS 'The invariant matrix of PRAM in two steps, as sdcMicro makes it: a value is kept with a probability of its own, else it becomes
+COMMENT ON MACRO TABLE anon_helpers.two_step_matrices IS 'The invariant matrix of PRAM in two steps, as sdcMicro makes it: a value is kept with a probability of its own, else it becomes
 any other alike (P); then it becomes one of the values that it may have been (Q). The matrix is alpha PQ + (1 - alpha) I. A
 value may stay far less often than it is kept in the first step.
 
-Beside its diagonal a row of P is one number, so that no sum over values is needed for PQ.
+Beside its diagonal a row of P is one number, so that no sum over values is needed for PQ. The shares are those of
+one_step_matrices, with the probability of each value to be kept, anon_keep.
 
-Returns: the rows of anon.pram_matrix. An error for a value without a probability in keep.
+Returns: the rows of one_step_matrices. An error for a value without a probability.
 Source: Gouweleeuw, Kooiman, Willenborg and De Wolf 1998; as pram of sdcMicro.
 Example:
-  FROM anon_helpers.two_step_matrix(''visits'', ''diagnosis'', MAP {''angina'': 0.8, ''asthma'': 0.9, ''flu'': 0.7}, 0.5) ORDER BY ALL;';
+  WITH shares AS (SELECT *, 0.8 AS anon_keep FROM anon_helpers.pram_values(''visits'', ''diagnosis''))
+  FROM anon_helpers.two_step_matrices(''shares'', 0.5) ORDER BY ALL;';
 COMMENT ON MACRO anon_helpers.gauss_step IS 'A step of Gauss and Jordan: of the first rows, which are not done, the one with the largest first number is divided by it,
 taken from the others as often as their first numbers say, and put last. The first numbers are gone then.
 

@@ -56,9 +56,19 @@ def made(query: str, *values: object) -> Matrix:
     return np.array(rows).reshape(size, size)
 
 
+def in_two_steps(values: list[str], keep: list[float], alpha: float) -> Matrix:
+    query = (
+        "(WITH shares AS (SELECT *, (map($1, $2))[anon_value] AS anon_keep "
+        "FROM anon_helpers.pram_values('adult', 'race')) "
+        "SELECT anon_value AS value, anon_shown AS shown_value, anon_probability AS probability "
+        "FROM anon_helpers.two_step_matrices('shares', $3))"
+    )
+    return made(query, values, keep, alpha)
+
+
 def test_two_steps_are_those_of_sdcmicro() -> None:
     people("adult", RACES, COUNTS)
-    found = made("anon_helpers.two_step_matrix('adult', 'race', map($1, $2), 0.5)", RACES, KEEP)
+    found = in_two_steps(RACES, KEEP, 0.5)
     assert found == pytest.approx(np.array(TWO_STEP), rel=1e-10)
     assert COUNTS @ found == pytest.approx(COUNTS)
 
@@ -81,7 +91,7 @@ def test_two_steps_are_products(size: int, seed: int, alpha: float) -> None:
     random = np.random.default_rng(seed)
     values, counts, keep = [*"abcdefg"[:size]], random.integers(1, 40, size), random.random(size)
     people("adult", values, counts)
-    found = made("anon_helpers.two_step_matrix('adult', 'race', map($1, $2), $3)", values, keep.tolist(), alpha)
+    found = in_two_steps(values, keep.tolist(), alpha)
     assert found == pytest.approx(by_two_steps(keep, counts / counts.sum(), alpha), abs=1e-12)
 
 

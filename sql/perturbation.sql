@@ -4,8 +4,11 @@
 -- :rows (anon_row BIGINT, income BIGINT, region VARCHAR)
 -- :columns income, region
 -- :changed (anon_row BIGINT, income BIGINT, region VARCHAR)
--- :draws (anon_row BIGINT, anon_tie DOUBLE, anon_turn DOUBLE, anon_offset DOUBLE)
+-- :draws (anon_row BIGINT, anon_tie DOUBLE, anon_turn DOUBLE, anon_offset DOUBLE, anon_draw DOUBLE)
 -- :stratum row(region)
+-- :shares (region VARCHAR, anon_stratum INT, anon_value INT, anon_text TEXT, anon_label INT, anon_count INT, anon_values INT, anon_stratum_count INT)
+-- :edges (anon_value BIGINT, anon_shown BIGINT, anon_probability DOUBLE, anon_edge DOUBLE)
+-- :within region
 -- :value income
 
 -- name: numbered_rows
@@ -256,3 +259,118 @@ LEFT JOIN anon_shown USING (anon_row);
 -- :groups (anon_rows BIGINT[], anon_values BIGINT[])
 SELECT count(*) AS groups, count(*) FILTER (WHERE anon_values[1] = anon_values[-1]) AS equal
 FROM :groups AS anon_groups;
+
+-- name: pram_shares
+-- values of each stratum with their shares
+-- NULL is left out: it stays. Strata and values get numbers, for matrices.
+-- :text CAST(anon_rows.income AS VARCHAR)
+-- :keep 0.9
+SELECT
+    *,
+    anon_count / sum(anon_count) OVER anon_own AS anon_share,
+    count(*) OVER anon_own AS anon_values,
+    sum(anon_count) OVER anon_own AS anon_stratum_count,
+    :keep AS anon_keep
+FROM (
+    SELECT
+        :within,
+        dense_rank() OVER (ORDER BY :within ASC) AS anon_stratum,
+        row_number() OVER (ORDER BY :within ASC, anon_text ASC) AS anon_value,
+        anon_text,
+        anon_label,
+        anon_count
+    FROM (
+        SELECT :within, :text AS anon_text, any_value(:value) AS anon_label, count(*) AS anon_count
+        FROM :rows AS anon_rows
+        WHERE :value IS NOT NULL
+        GROUP BY :within, anon_text
+    ) AS anon_counts
+) AS anon_numbered
+WINDOW anon_own AS (PARTITION BY anon_stratum);
+
+-- name: pram_strata
+-- strata whose values cannot be randomized, or whose shares cannot be published
+-- :most_values 1000
+-- :least_stratum 100
+-- :least_count 5
+SELECT
+    count(*) AS strata,
+    count(*) FILTER (WHERE anon_values = 1) AS of_one_value,
+    count(*) FILTER (WHERE anon_values > :most_values) AS of_many_values,
+    CAST(coalesce(sum(anon_values ** 2), 0) AS BIGINT) AS cells,
+    count(*) FILTER (WHERE anon_stratum_count < :least_stratum) AS small_strata,
+    CAST(coalesce(sum(anon_rare), 0) AS BIGINT) AS rare_values
+FROM (
+    SELECT
+        any_value(anon_values) AS anon_values,
+        any_value(anon_stratum_count) AS anon_stratum_count,
+        count(*) FILTER (WHERE anon_count < :least_count) AS anon_rare
+    FROM :shares
+    GROUP BY anon_stratum
+) AS anon_strata;
+
+-- name: pram_edges
+-- what each value may be shown as, with the least number that chooses it
+-- The first is the value itself.
+-- :matrices (anon_stratum BIGINT, anon_value BIGINT, anon_shown BIGINT, anon_probability DOUBLE)
+SELECT
+    *,
+    coalesce(sum(anon_probability) OVER (
+        PARTITION BY anon_value
+        ORDER BY anon_shown <> anon_value ASC, anon_shown ASC
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ), 0) AS anon_edge
+FROM :matrices AS anon_matrices
+WHERE anon_probability > 0;
+
+-- name: pram_chances
+-- how likely values stay, and shown ones are true
+-- :least_stay 0.5
+SELECT
+    min(anon_stays) AS least_stay,
+    count(*) FILTER (WHERE anon_stays < :least_stay) AS values_below,
+    sum(anon_count * anon_stays) / sum(anon_count) AS mean_stay,
+    ceil(100 * max(anon_true) - 1e-9) / 100 AS most_true,
+    min(anon_values) AS least_values,
+    max(anon_values) AS most_values
+FROM (
+    SELECT
+        anon_shares.anon_count,
+        anon_shares.anon_values,
+        anon_edges.anon_probability AS anon_stays,
+        anon_shares.anon_count * anon_edges.anon_probability
+        / sum(anon_shares.anon_count * anon_edges.anon_probability) OVER (PARTITION BY anon_edges.anon_shown) AS anon_true,
+        anon_edges.anon_value = anon_edges.anon_shown AS anon_is_own
+    FROM :edges AS anon_edges
+    JOIN :shares AS anon_shares ON anon_shares.anon_value = anon_edges.anon_value
+) AS anon_cells
+WHERE anon_is_own;
+
+-- name: pram_values
+-- values that became others by their draws
+-- :text CAST(anon_rows.income AS VARCHAR)
+SELECT
+    anon_drawn.anon_row,
+    CASE WHEN anon_edges.anon_shown = anon_edges.anon_value THEN anon_drawn.anon_own ELSE anon_others.anon_label END AS :value
+FROM (
+    SELECT anon_rows.anon_row, :value AS anon_own, anon_shares.anon_value, anon_draws.anon_draw
+    FROM :rows AS anon_rows
+    JOIN :draws AS anon_draws ON anon_draws.anon_row = anon_rows.anon_row
+    LEFT JOIN :shares AS anon_shares
+        ON anon_shares.:within IS NOT DISTINCT FROM anon_rows.:within AND anon_shares.anon_text = :text
+) AS anon_drawn
+ASOF LEFT JOIN :edges AS anon_edges
+    ON anon_edges.anon_value = anon_drawn.anon_value AND anon_drawn.anon_draw >= anon_edges.anon_edge
+LEFT JOIN :shares AS anon_others ON anon_others.anon_value = anon_edges.anon_shown;
+
+-- name: pram_matrix
+-- the matrices of strata
+SELECT
+    anon_from.:within,
+    anon_from.anon_label AS value,
+    anon_to.anon_label AS shown_value,
+    anon_edges.anon_probability AS probability
+FROM :edges AS anon_edges
+JOIN :shares AS anon_from ON anon_from.anon_value = anon_edges.anon_value
+JOIN :shares AS anon_to ON anon_to.anon_value = anon_edges.anon_shown
+ORDER BY anon_edges.anon_value ASC, anon_edges.anon_shown ASC;

@@ -128,6 +128,7 @@ class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
         """
         self.engine = engine
         self.request = request
+        self.beside: Mapping[str, exp.Query] = {}  # rows of the companion tables of perturbations
         self.refuse_request(policy)
         if engine.is_far(source.relation) and not self.takes_far_rows:
             reason = f"{policy.method} can only read rows in the database: copy {source.description} into it"
@@ -176,7 +177,7 @@ class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
 
     @property
     def companions(self) -> Sequence[str]:
-        return ()
+        return self.bound.policy.perturbation_tables
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
         """Refuse a bound policy that the method cannot carry out, or return it."""
@@ -238,7 +239,7 @@ class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
 
     def companion_rows(self, made: PublicationT) -> Mapping[str, exp.Query]:
         """Select the rows of each companion table, by role."""
-        return {}
+        return self.beside
 
     @abstractmethod
     def verify(self, made: PublicationT, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> Measured:

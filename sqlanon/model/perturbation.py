@@ -6,6 +6,7 @@ column); Moore 1996 (rank swapping); Kim 1986 (masking by noise).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
@@ -43,6 +44,10 @@ class Perturbation(PolicyValue):
         """What happens to a value, for readers of a report."""
         raise NotImplementedError
 
+    def tables(self, column: str) -> tuple[str, ...]:
+        """Name the tables that a run publishes beside the rows."""
+        return ()
+
     def claims(self, column: str) -> Iterator[str]:
         """State what the draws promise, a sentence each."""
         yield from ()
@@ -69,7 +74,9 @@ class Pram(Perturbation):
         change: the probability of a draw, above 0 and below 1.
         alpha: the weight of the two draws in a two-step matrix, 1 - alpha that of no change.
         least_stay: the least probability with which a two-step matrix keeps a value; a lower one is refused.
-        matrix: ``"publish"`` if the matrix may go into a table beside the release, which the run has to name.
+        matrix: ``"publish"`` to have the matrix in a table beside the release, which the run has to name:
+            ``tables={"pram_COLUMN": name}``. One with the shares of values is refused for strata of fewer than 100
+            rows, and for values of fewer than k.
     """
 
     kind: Literal["pram"] = "pram"
@@ -85,16 +92,27 @@ class Pram(Perturbation):
     def in_words(self) -> str:
         return f"redrawn with probability {self.change:g} (PRAM, {self.form})"
 
+    def tables(self, column: str) -> tuple[str, ...]:
+        return (f"pram_{column}",) if self.matrix == "publish" else ()
+
+    def epsilon(self, values: int) -> float:
+        """The ε of a plain matrix of some values: two of them differ by this at most in the logarithm of a chance."""
+        return abs(math.log((1 - self.change) * (values - 1) / self.change))
+
     def claims(self, column: str) -> Iterator[str]:
         if self.form == "plain":
             odds = (1 - self.change) / self.change
             yield (
-                f"{column} has local differential privacy with ε = ln({odds:.4g} (L - 1)) for its L possible values: "
+                f"{column} has local differential privacy with ε = |ln({odds:.4g} (L - 1))| for its L possible values: "
                 f"each value was kept with probability {1 - self.change:g}, or became any other one alike"
             )
+        elif self.form == "invariant":
+            yield f"each value of {column} was, with probability {self.change:g}, drawn anew from those of its stratum"
         else:
-            drawn = "drawn anew from" if self.form == "invariant" else "changed by two draws within"
-            yield f"each value of {column} was, with probability {self.change:g}, {drawn} the values of its stratum"
+            yield (
+                f"each value of {column} went, with probability {self.alpha:g}, through two draws within its stratum, "
+                f"a first one that kept it with probability {1 - self.change:g}, and one back"
+            )
 
     def conditions(self, column: str) -> Iterator[str]:
         if self.form == "plain":

@@ -34,6 +34,7 @@ class NumberedRows:
     relation: Relation
     count: int
     columns: Mapping[str, SourceColumn]  # by name
+    k: int  # of the policy
 
 
 class Change(ABC, Generic[SettingsT]):
@@ -91,3 +92,7 @@ class Change(ABC, Generic[SettingsT]):
     def remarks(self) -> Iterator[str]:
         """Say what the draws mean, in sentences for those who may see the source; called after :meth:`make`."""
         yield from ()
+
+    def beside(self) -> Mapping[str, exp.Query]:
+        """Select the rows of the companion tables that the settings name; called after :meth:`make`."""
+        return {}

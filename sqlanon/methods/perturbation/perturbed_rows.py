@@ -22,6 +22,7 @@ from sqlanon.satellites import imported
 RunT = TypeVar("RunT", bound=AnyRun)
 
 KINDS: Mapping[str, str] = {
+    "pram": "sqlanon.methods.perturbation.pram:RandomizedValues",
     "microaggregation": "sqlanon.methods.perturbation.grouped_values:LeastSquaresGroups",
     "swap": "sqlanon.methods.perturbation.rank_swapping:SwappedRanks",
 }
@@ -48,7 +49,9 @@ def with_perturbed_rows(run: RunT) -> tuple[RunT, tuple[PerturbedColumn, ...]]:
     whole = _joined(rows, changes, made)
     known = known_rows(whole, policy.columns_with("suppress"), bound.taxonomy)
     found = tuple(column for each, table in zip(changes, made, strict=True) for column in _measured(each, table))
-    return run.bound_to(replace(bound, whole=whole, source=known)), found
+    perturbed = run.bound_to(replace(bound, whole=whole, source=known))
+    perturbed.beside = {name: query for each in changes for name, query in each.beside().items()}
+    return perturbed, found
 
 
 def _numbered(engine: Compute, bound: BoundPolicy) -> NumberedRows:
@@ -56,7 +59,8 @@ def _numbered(engine: Compute, bound: BoundPolicy) -> NumberedRows:
     query = SQL.query("numbered_rows", source=bound.whole.copy(), columns=[each.name for each in bound.columns])
     engine.run(Step(relation, query, "rows of the source with numbers"))
     counted = engine.fetch(SQL.query("row_count", rows=relation), "rows of the source")
-    return NumberedRows(relation, counted[0]["rows"], {each.name: each for each in bound.columns})
+    columns = {each.name: each for each in bound.columns}
+    return NumberedRows(relation, counted[0]["rows"], columns, bound.policy.criteria.k)
 
 
 def _problems(change: Change[Any]) -> Iterator[str]:

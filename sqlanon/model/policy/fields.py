@@ -153,6 +153,11 @@ class PolicyFields(WholePolicy):
         return tuple(name for own, each in self.perturbation.items() for name in (own, *each.columns))
 
     @property
+    def perturbation_tables(self) -> tuple[str, ...]:
+        """The tables that perturbations have published beside the rows."""
+        return tuple(table for name, each in self.perturbation.items() for table in each.tables(name))
+
+    @property
     def is_fixed(self) -> bool:
         """Whether equal rows give equal releases: there is no secret key, and no draw of its own."""
         return not self.pseudonyms and not self.perturbation

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from sqlanon.model.names import in_quotes
-from sqlanon.model.perturbation import Perturbation
+from sqlanon.model.names import folded, in_quotes
+from sqlanon.model.perturbation import Perturbation, Pram
 from sqlanon.model.policy.fields import PolicyFields
+
+MATRIX = ("value", "shown_value", "probability")  # the columns of a published matrix, beside those of strata
 
 WHY_NOT = {
     "quasi_identifiers": "is a quasi-identifier: classes would count values that nobody has, and k would say nothing; "
@@ -45,11 +47,16 @@ def _misfits_of_columns(perturbed: Mapping[str, int], roles: Mapping[str, str]) 
 def _misfits_of_strata(
     perturbation: Perturbation, perturbed: Mapping[str, int], roles: Mapping[str, str]
 ) -> Iterator[str]:
+    published = isinstance(perturbation, Pram) and perturbation.matrix == "publish"
     for name in perturbation.within:
         if roles.get(name, "pseudonyms") == "pseudonyms":
             yield f"within names {in_quotes(name)}, which has no role, or is a pseudonym"
         elif name in perturbed:
             yield f"within names {in_quotes(name)}, which is perturbed itself"
+        elif roles[name] == "identifiers" and published:
+            yield f"within names {in_quotes(name)}, an identifier, which the published matrix would show"
+        if published and folded(name) in MATRIX:
+            yield f"within names {in_quotes(name)}, and the published matrix has its own column of this name"
 
 
 def _columns_in_use(policy: PolicyFields, perturbed: Iterable[str]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
 from textwrap import fill
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel
 
@@ -19,6 +19,7 @@ from sqlanon.api.session_ledger import Ledger
 from sqlanon.api.session_releases import ReleaseRegister
 from sqlanon.api.session_taxonomies import Taxonomies
 from sqlanon.model.docstrings import docstring_of
+from sqlanon.model.perturbation import AnyPerturbation
 from sqlanon.model.policy_value import KINDS, PolicyValue
 from sqlanon.model.release import Result
 from sqlanon.model.taxonomy.rules import MAKERS
@@ -35,6 +36,11 @@ In Python a policy is `sa.Policy(...)` with the same keys, and what has a `model
 RULES = """## Rules of taxonomies
 
 The values of `taxonomies`, by column. A kind without settings stands alone, `zip = "zip"`, and so does a file.
+
+"""
+PERTURBATIONS = """## Perturbations
+
+The values of `perturbation`, by sensitive or insensitive column: `[perturbation.income]`.
 
 """
 LINKED = """## Policies of several tables
@@ -68,6 +74,10 @@ def policy_page() -> str:
     for kind, maker in MAKERS.items():
         [definition] = [each for each in definitions.values() if kind in _kinds(each)]
         parts.append(_described(kind, f'`kind = "{kind}"`', docstring_of(maker).text, definition))
+    parts.append(PERTURBATIONS)
+    for each in get_args(get_args(AnyPerturbation)[0]):
+        definition, kind = definitions.pop(each.__name__), each.model_fields["kind"].default
+        parts.append(_described(each.__name__, f'`kind = "{kind}"`', definition["description"], definition))
     parts.append("## Parts of methods\n\n")
     for name, definition in definitions.items():
         if "kind" not in definition["properties"]:

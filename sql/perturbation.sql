@@ -99,7 +99,9 @@ SELECT
     CAST(coalesce(sum(anon_wild), 0) AS BIGINT) AS wild,
     count(*) FILTER (WHERE anon_values BETWEEN 1 AND :least - 1) AS strata,
     CAST(coalesce(sum(anon_values) FILTER (WHERE anon_values < :least), 0) AS BIGINT) AS rows,
-    coalesce(min(anon_low) = max(anon_high), FALSE) AS is_constant
+    coalesce(min(anon_low) = max(anon_high), FALSE) AS is_constant,
+    count(*) FILTER (WHERE anon_low = anon_high) AS alike,
+    CAST(coalesce(sum(anon_values) FILTER (WHERE anon_low = anon_high), 0) AS BIGINT) AS alike_rows
 FROM (
     SELECT
         count(:value) AS anon_values,
@@ -374,3 +376,70 @@ FROM :edges AS anon_edges
 JOIN :shares AS anon_from ON anon_from.anon_value = anon_edges.anon_value
 JOIN :shares AS anon_to ON anon_to.anon_value = anon_edges.anon_shown
 ORDER BY anon_edges.anon_value ASC, anon_edges.anon_shown ASC;
+
+-- name: moments
+-- means, standard deviations and correlations by stratum
+-- :numbers CAST(income AS DOUBLE)
+-- :means anon_mean_1
+-- :deviations anon_deviation_1
+-- :ones CAST(income AS DOUBLE)
+-- :others CAST(income AS DOUBLE)
+-- :correlations anon_correlation_1_1
+SELECT row_number() OVER () AS anon_place, *
+FROM (
+    SELECT
+        :stratum AS anon_stratum,
+        avg(:numbers) AS :means,
+        stddev_samp(:numbers) AS :deviations,
+        corr(:ones, :others) AS :correlations
+    FROM :rows AS anon_rows
+    GROUP BY :stratum
+) AS anon_strata;
+
+-- name: spread
+-- standard deviations and correlations by place of a stratum
+-- :moments (anon_place BIGINT, anon_deviation_1 DOUBLE, anon_correlation_1_1 DOUBLE)
+-- :deviations anon_deviation_1
+-- :correlations anon_correlation_1_1
+SELECT anon_place, :deviations, :correlations
+FROM :moments AS anon_moments
+ORDER BY anon_place ASC;
+
+-- name: noisy_numbers
+-- numbers with noise
+-- Two uniform numbers make two normal ones (Box and Muller 1958); the factors of a stratum give them its covariances.
+-- :moments (anon_place BIGINT, anon_stratum STRUCT(region VARCHAR), anon_mean_1 DOUBLE)
+-- :factors (anon_place BIGINT, anon_factors_1 DOUBLE[])
+-- :draws (anon_row BIGINT, anon_draw_1 DOUBLE, anon_draw_2 DOUBLE)
+-- :radii anon_draw_1
+-- :angles anon_draw_2
+-- :turns 0
+-- :normals anon_normal_1
+-- :numbers CAST(income AS DOUBLE)
+-- :means anon_mean_1
+-- :weights anon_factors_1
+-- :noisy anon_noisy_1
+-- :values income
+-- :shown CAST(anon_noisy_1 AS BIGINT)
+-- :shift 0.005
+-- :kept 0
+WITH anon_normal AS (
+    SELECT anon_row, sqrt(-2 * ln(:radii)) * cos(2 * pi() * :angles - :turns) AS :normals
+    FROM :draws AS anon_draws
+),
+anon_drawn AS (
+    SELECT anon_row, [:normals] AS anon_normals
+    FROM anon_normal
+),
+anon_moved AS (
+    SELECT
+        anon_row,
+        :values,
+        :numbers + :shift * (:means - :numbers) + list_dot_product(:weights, anon_normals) AS :noisy
+    FROM :rows AS anon_rows
+    JOIN anon_drawn USING (anon_row)
+    JOIN :moments AS anon_moments ON anon_moments.anon_stratum IS NOT DISTINCT FROM :stratum
+    JOIN :factors AS anon_factors USING (anon_place)
+)
+SELECT anon_row, CASE WHEN nullif(:numbers, :kept) IS NULL THEN :values ELSE :shown END AS :values
+FROM anon_moved;

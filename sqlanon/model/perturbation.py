@@ -10,9 +10,9 @@ import math
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from sqlanon.model.policy_value import Number, OneOrSeveral, PolicyValue, Share
+from sqlanon.model.policy_value import Number, OneOrSeveral, PolicyValue, Share, failed_checks
 
 Columns = Annotated[tuple[str, ...], OneOrSeveral]
 Part = Annotated[Number, Field(gt=0, lt=1)]
@@ -183,7 +183,7 @@ class RankSwapping(Perturbation):
 
 
 class Noise(Perturbation):
-    """Normal noise on numbers.
+    """Normal noise on numbers, by the deviations of their stratum; they keep their type, rounded and within its range.
 
     Args:
         relative: the standard deviation of the noise in standard deviations of the column.
@@ -200,6 +200,14 @@ class Noise(Perturbation):
     together: Columns = ()
     keep_zero: bool = False
 
+    @model_validator(mode="after")
+    def _shrinkable(self) -> Noise:
+        if self.form == "masked" and self.relative >= 1:
+            raise failed_checks(
+                ["masked noise of one standard deviation or more leaves nothing of a value: give relative below 1"]
+            )
+        return self
+
     @property
     def in_words(self) -> str:
         return f"with noise of {self.relative:g} standard deviations ({self.form})"
@@ -211,6 +219,8 @@ class Noise(Perturbation):
     def not_covered(self, column: str) -> Iterator[str]:
         yield from super().not_covered(column)
         yield f"shown numbers of {column} are near the true ones: outliers remain outliers"
+        if self.keep_zero:
+            yield f"rows with 0 in {column} show it"
 
 
 AnyPerturbation: TypeAlias = Annotated[Pram | GroupedValues | RankSwapping | Noise, Field(discriminator="kind")]

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sqlanon.methods.perturbation.change import SQL, Change
-from sqlanon.methods.perturbation.unfit_numbers import unfit_numbers
+from sqlanon.methods.perturbation.unfit_numbers import number_counts, unfit_numbers
 from sqlanon.model.names import in_quotes
 from sqlanon.model.perturbation import GroupedValues
-from sqlanon.queries.kit.nodes import Relation, Step, column, string, try_cast
+from sqlanon.queries.kit.nodes import Relation, column, string, try_cast
 from sqlanon.report.document import percent
 
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ STATISTICS = {"mean": "avg", "median": "median"}  # of DuckDB
 
 class LeastSquaresGroups(Change[GroupedValues]):
     def problems(self) -> Iterator[str]:
-        few = f"with fewer than k = {self.settings.k} values: lower k, or name fewer columns in within"
-        yield from unfit_numbers(self, self.columns[0], self.settings.k, few)
+        name, k = self.columns[0], self.settings.k
+        few = f"with fewer than k = {k} values: lower k, or name fewer columns in within"
+        yield from unfit_numbers(name, number_counts(self, name, k), few)
 
     def make(self, source: RandomSource) -> Relation:
         name = self.columns[0]
@@ -35,16 +36,9 @@ class LeastSquaresGroups(Change[GroupedValues]):
         stretches = Relation(f"anon_stretches_{self.place}", "row")
         groups = Relation(f"anon_groups_{self.place}", "class")
         statistic = string(STATISTICS[self.settings.value])
-        for relation, query, purpose in (
-            (stretches, queries.query("stretches", length=STRETCH), "values in order"),
-            (groups, queries.query("least_squares_groups", stretches=stretches), "groups of neighbours"),
-            (
-                self.made,
-                queries.query("grouped_values", groups=groups, number=shown, statistic=statistic),
-                "values of groups",
-            ),
-        ):
-            self.engine.run(Step(relation, query, purpose))
+        self.engine.run(queries.step(stretches, "stretches", length=STRETCH))
+        self.engine.run(queries.step(groups, "least_squares_groups", stretches=stretches))
+        self.engine.run(queries.step(self.made, "grouped_values", groups=groups, number=shown, statistic=statistic))
         self._counted = self.engine.fetch(SQL.query("equal_groups", groups=groups), "groups")[0]
         self.engine.drop(stretches)
         self.engine.drop(groups)

@@ -24,6 +24,7 @@ RunT = TypeVar("RunT", bound=AnyRun)
 KINDS: Mapping[str, str] = {
     "pram": "sqlanon.methods.perturbation.pram:RandomizedValues",
     "microaggregation": "sqlanon.methods.perturbation.grouped_values:LeastSquaresGroups",
+    "noise": "sqlanon.methods.perturbation.normal_noise:NormalNoise",
     "swap": "sqlanon.methods.perturbation.rank_swapping:SwappedRanks",
 }
 """The change that carries out each kind of perturbation, imported when it is asked for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sqlanon.methods.perturbation.change import SQL, Change
@@ -10,17 +10,16 @@ from sqlanon.model.names import in_quotes
 from sqlanon.queries.kit.nodes import column
 
 
-def unfit_numbers(change: Change[Any], name: str, least: int, fewer: str) -> Iterator[str]:
-    """Say what is unfit in a column.
-
-    Args:
-        least: the fewest values of a stratum that has some.
-        fewer: what strata of fewer values lack, and what to do.
-    """
+def number_counts(change: Change[Any], name: str, least: int) -> Mapping[str, Any]:
+    """Count the numbers of a column that do not fit, and strata of fewer than ``least``."""
     query = SQL.query(
         "unfit_numbers", rows=change.rows.relation, value=column(name), stratum=change.stratum, least=least
     )
-    found = change.engine.fetch(query, f"numbers of {in_quotes(name)}")[0]
+    return change.engine.fetch(query, f"numbers of {in_quotes(name)}")[0]
+
+
+def unfit_numbers(name: str, found: Mapping[str, Any], fewer: str) -> Iterator[str]:
+    """Say what does not fit in a column; ``fewer`` is what strata of few values lack, and what to do."""
     if found["wild"]:
         yield f"{in_quotes(name)} has infinities, NaN or numbers beyond 1e100 in {found['wild']:,} rows"
     if found["is_constant"]:

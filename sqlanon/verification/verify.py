@@ -16,7 +16,7 @@ from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError
 from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord, RungsRecord
-from sqlanon.model.names import enumerated, folded, in_quotes
+from sqlanon.model.names import enumerated, folded
 from sqlanon.model.policy.linked_policy import LinkedPolicy
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy_value import unknown_names
@@ -25,8 +25,9 @@ from sqlanon.model.release import Measurement, Verification
 from sqlanon.queries import measures as queries
 from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call
-from sqlanon.queries.kit.nodes import Relation, Step, column, counted_rows, names, select, subquery
+from sqlanon.queries.kit.nodes import Relation, Step, counted_rows, names, subquery
 from sqlanon.queries.source import both_spellings, with_whole_numbers
+from sqlanon.verification.added_values import added_values
 from sqlanon.verification.blanks import few_matches
 from sqlanon.verification.found_release import FoundRelease, columns_of, find_release
 from sqlanon.verification.measure import Beside, beside_release, counted, measure
@@ -129,30 +130,8 @@ def differences(
         shortfalls += foreign
     if source is not None:
         kept = [name for name in (*policy.sensitive, *policy.insensitive) if folded(name) in there]
-        shortfalls += _added_values(engine, relation, policy, source, kept)
+        shortfalls += added_values(engine, relation, policy, source, kept)
     return shortfalls, unknown
-
-
-def _added_values(
-    engine: Engine, released: exp.Expr, policy: Policy, source: exp.Expr, kept: Sequence[str]
-) -> Iterator[str]:
-    """Find values that the source lacks; of perturbed columns, those that no draw gives."""
-
-    def added(columns: Sequence[str], *, as_often: bool = True) -> int:
-        rows = [released.copy(), source.copy()]
-        if not as_often:
-            rows = [subquery(select(map(column, columns), each).distinct(), "anon_distinct") for each in rows]
-        query = table_call("added_values", *rows, names([*columns]))
-        return int(engine.fetch(query, "values of the source")[0]["added_rows"]) if columns else 0
-
-    lacking = "that its source lacks, or has less often"
-    if rows := added([name for name in kept if name not in policy.perturbed_columns]):
-        yield f"{rows:,} rows have sensitive and insensitive values {lacking}"
-    for name, each in policy.perturbation.items():
-        if each.keeps_multiset and (rows := added((name, *each.columns))):
-            yield f"{rows:,} rows have values of {in_quotes(name)} {lacking}"
-        elif each.keeps_domain and (values := added((name, *each.columns), as_often=False)):
-            yield f"{values:,} values of {in_quotes(name)} are not of its source"
 
 
 def labels_not_compared(columns: Sequence[str]) -> Iterator[str]:

@@ -265,6 +265,7 @@ FROM :groups AS anon_groups;
 -- name: pram_shares
 -- values of each stratum with their shares
 -- NULL is left out: it stays. Strata and values get numbers, for matrices.
+-- guarded: tests/property/test_perturbation_pram.py
 -- :text CAST(anon_rows.income AS VARCHAR)
 -- :keep 0.9
 SELECT
@@ -292,6 +293,7 @@ WINDOW anon_own AS (PARTITION BY anon_stratum);
 
 -- name: pram_strata
 -- strata whose values cannot be randomized, or whose shares cannot be published
+-- guarded: tests/property/test_perturbation_pram.py
 -- :most_values 1000
 -- :least_stratum 100
 -- :least_count 5
@@ -299,7 +301,7 @@ SELECT
     count(*) AS strata,
     count(*) FILTER (WHERE anon_values = 1) AS of_one_value,
     count(*) FILTER (WHERE anon_values > :most_values) AS of_many_values,
-    CAST(coalesce(sum(anon_values ** 2), 0) AS BIGINT) AS cells,
+    CAST(sum(anon_values ** 2) AS BIGINT) AS cells,
     count(*) FILTER (WHERE anon_stratum_count < :least_stratum) AS small_strata,
     CAST(coalesce(sum(anon_rare), 0) AS BIGINT) AS rare_values
 FROM (
@@ -314,6 +316,7 @@ FROM (
 -- name: pram_edges
 -- what each value may be shown as, with the least number that chooses it
 -- The first is the value itself.
+-- guarded: tests/property/test_perturbation_pram.py
 -- :matrices (anon_stratum BIGINT, anon_value BIGINT, anon_shown BIGINT, anon_probability DOUBLE)
 SELECT
     *,
@@ -322,11 +325,11 @@ SELECT
         ORDER BY anon_shown <> anon_value ASC, anon_shown ASC
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ), 0) AS anon_edge
-FROM :matrices AS anon_matrices
-WHERE anon_probability > 0;
+FROM :matrices AS anon_matrices;
 
 -- name: pram_chances
 -- how likely values stay, and shown ones are true
+-- guarded: tests/property/test_perturbation_pram.py
 -- :least_stay 0.5
 SELECT
     min(anon_stays) AS least_stay,
@@ -348,8 +351,9 @@ FROM (
 ) AS anon_cells
 WHERE anon_is_own;
 
--- name: pram_values
+-- name: randomized_values
 -- values that became others by their draws
+-- guarded: tests/property/test_perturbation_pram.py
 -- :text CAST(anon_rows.income AS VARCHAR)
 SELECT
     anon_drawn.anon_row,
@@ -367,6 +371,7 @@ LEFT JOIN :shares AS anon_others ON anon_others.anon_value = anon_edges.anon_sho
 
 -- name: pram_matrix
 -- the matrices of strata
+-- guarded: tests/property/test_perturbation_pram.py
 SELECT
     anon_from.:within,
     anon_from.anon_label AS value,

@@ -6954,6 +6954,7 @@ FROM (SELECT *, nullif(sum(anon_was) OVER (), 0) AS anon_source, nullif(sum(anon
 -- probability that a matrix states.
 
 -- guarded: tests/sql/82_pram.test
+-- no mutants of 1: any number is a stratum
 
 -- The values of a column with their shares, for a matrix. NULL is left out: it stays NULL in a release.
 --

@@ -2,6 +2,7 @@
 -- probability that a matrix states.
 
 -- guarded: tests/sql/82_pram.test
+-- no mutants of 1: any number is a stratum
 
 -- The values of a column with their shares, for a matrix. NULL is left out: it stays NULL in a release.
 --

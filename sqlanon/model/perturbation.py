@@ -120,11 +120,15 @@ class Pram(Perturbation):
 
     def not_covered(self, column: str) -> Iterator[str]:
         yield from super().not_covered(column)
+        yield f"whether a row has a value of {column}: NULL stays NULL"
         if self.form != "plain":
             yield (
                 f"a shown value of {column} is the true one with the probability of no change, and more often where "
                 "most rows of its stratum have it"
             )
+        if self.matrix == "publish":
+            shown = "says which values occur in" if self.form == "plain" else "has the exact shares of the values of"
+            yield f"the published matrix of {column} {shown} each stratum"
 
 
 class GroupedValues(Perturbation):

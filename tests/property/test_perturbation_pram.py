@@ -1,4 +1,4 @@
-"""PRAM: row by row against a naive twin, transitions against the matrix, and estimates from what is published."""
+"""PRAM of a column: row by row against a naive twin, types, matrices, and what is refused before a draw."""
 
 import math
 from collections import Counter, defaultdict
@@ -23,7 +23,6 @@ from tests.engines import engine_of
 EXAMPLES = settings(max_examples=examples(160), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 HOSTILE = 'a""b"; drop table x --'
 PEOPLE = Relation("pram_people", "row")
-COUNTS = {"artist": 16, "baker": 34, "clerk": 814, "diver": 19, "engineer": 3697}
 QUOTED = HOSTILE.replace('"', '""')
 FORMS = ("invariant", "plain", "two-step")
 
@@ -191,93 +190,12 @@ def test_texts_that_a_collation_takes_as_equal_are_two(session: sa.Session) -> N
     assert Counter(unchanged) == {"a": 25, "A": 75}
 
 
-# Transitions
+# What is said and refused
 
 
 def people_of(counts: dict[str, int], regions: int = 1) -> pa.Table:
     jobs = [job for job, count in counts.items() for _ in range(count)]
     return pa.table({"job": jobs, "region": [place % regions for place in range(len(jobs))]})
-
-
-def chi_square_of(
-    session: sa.Session, rows: NumberedRows, jobs: list[str], regions: list[int], pram: sa.Pram, seeds: int
-) -> tuple[float, int]:
-    """The distance of drawn transitions from those of the matrix, and its degrees of freedom."""
-    strata: defaultdict[int, Counter[str]] = defaultdict(Counter)
-    for job, region in zip(jobs, regions, strict=True):
-        strata[region][job] += 1
-    found: Counter[tuple[int, str, str]] = Counter()
-    for seed in range(seeds):
-        found.update(zip(regions, jobs, drawn(session, rows, pram, sa.SeededSource(seed)), strict=True))
-    distance, freedom = 0.0, 0
-    for region, counts in strata.items():
-        for job, chances in matrix_of(counts, pram).items():
-            expected = {shown: seeds * counts[job] * chance for shown, chance in chances.items()}
-            assert min(expected.values()) > 1
-            distance += sum((found[region, job, shown] - hope) ** 2 / hope for shown, hope in expected.items())
-            freedom += len(expected) - 1
-    assert found.total() == seeds * len(jobs)
-    return distance, freedom
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_transitions_are_those_of_the_matrix(session: sa.Session, form: Any) -> None:
-    """Over 200 seeds at full effort; beside a matrix of another change the distance is far too large."""
-    counts = {"a": 200, "b": 90, "c": 30}
-    table = people_of(counts, 2)
-    rows, jobs, regions = numbered(session, table), table["job"].to_pylist(), table["region"].to_pylist()
-    pram = sa.Pram(form=form, change=0.3, within=("region",))
-    distance, freedom = chi_square_of(session, rows, jobs, regions, pram, examples(200))
-    assert distance < freedom + 4 * math.sqrt(2 * freedom) + 4
-
-
-def test_a_wrong_matrix_is_seen_in_the_transitions(session: sa.Session) -> None:
-    table = people_of({"a": 200, "b": 90, "c": 30}, 1)
-    rows, jobs = numbered(session, table), table["job"].to_pylist()
-    right, wrong = Counter[tuple[str, str]](), matrix_of(Counter(jobs), sa.Pram(change=0.5))
-    for seed in range(examples(200)):
-        right.update(zip(jobs, drawn(session, rows, sa.Pram(change=0.3), sa.SeededSource(seed)), strict=True))
-    hoped = {(v, w): examples(200) * Counter(jobs)[v] * chance for v, row in wrong.items() for w, chance in row.items()}
-    assert sum((right[pair] - hope) ** 2 / hope for pair, hope in hoped.items()) > 200
-
-
-def estimates(session: sa.Session, release: str, matrix: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    query = (
-        f"SELECT estimated_count, standard_error FROM anon.pram_estimate('{release}', 'job', '{matrix}') ORDER BY value"
-    )
-    counts, errors = np.array(session.connection.execute(query).fetchall()).T
-    return counts, errors
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_counts_are_recovered_without_bias(session: sa.Session, form: Any) -> None:
-    """400 draws at full effort, by the matrix that a run publishes; one of another change is seen to be wrong."""
-    session.install()
-    engine, connection = engine_of(session), session.connection
-    rows, pram = numbered(session, people_of(COUNTS)), sa.Pram(form=form, change=0.2, matrix="publish", least_stay=0)
-    other = sa.Pram(form="plain", change=0.25, matrix="publish")
-    found, errors, wrong = [], [], []
-    for seed in range(examples(400)):
-        with engine.scratch():
-            change = RandomizedValues(engine, rows, "job", pram, 0)
-            shown = change.make(sa.SeededSource(seed)).table.sql("duckdb")
-            connection.execute(f"CREATE OR REPLACE TEMP TABLE shown AS FROM {shown}")
-            (name, matrix), *_ = change.beside().items()
-            connection.execute(f"CREATE OR REPLACE TEMP TABLE matrix AS {matrix.sql('duckdb')}")
-            (_, untrue), *_ = RandomizedValues(engine, rows, "job", other, 1).beside().items()
-            connection.execute(f"CREATE OR REPLACE TEMP TABLE untrue AS {untrue.sql('duckdb')}")
-        counts, error = estimates(session, "shown", "matrix")
-        found.append(counts)
-        errors.append(error)
-        wrong.append(estimates(session, "shown", "untrue")[0])
-    assert name == "pram_job"
-    spread = np.sqrt(np.mean(np.square(errors), axis=0) / len(found))
-    truth = np.array([*COUNTS.values()])
-    assert np.abs((np.mean(found, axis=0) - truth) / spread).max() < 4
-    assert np.abs((np.mean(wrong, axis=0) - truth) / spread).max() > 8
-
-
-# What is said and refused
 
 
 def problems_of(session: sa.Session, rows: NumberedRows, **fields: Any) -> list[str]:
@@ -324,102 +242,63 @@ def test_a_low_chance_to_stay_is_refused(session: sa.Session) -> None:
 
 
 def test_matrices_with_the_shares_of_few_rows_are_not_published(session: sa.Session) -> None:
-    table = pa.table({"job": ["a"] * 95 + ["b"] * 4 + ["a"] * 60 + ["b"] * 60, "region": [1] * 99 + [2] * 120})
-    rows, fields = numbered(session, table, k=5), {"within": ["region"], "matrix": "publish"}
+    """Strata of 99, 100 and 120 rows, with two values of 4 rows and one of 5, where k is 5; NULL counts for nothing."""
+    counts = {1: {"a": 95, "b": 4}, 2: {"a": 95, "b": 5}, 3: {"a": 60, "b": 56, "c": 4}}
+    cells = [(job, region) for region, found in counts.items() for job, count in found.items() for _ in range(count)]
+    jobs, regions = zip(*cells, *[(None, 1)] * 9, strict=True)
+    rows = numbered(session, pa.table({"job": jobs, "region": regions}), k=5)
+    fields = {"within": ("region",), "matrix": "publish"}
     advice = (
         ', and the matrix to be published has their exact shares: set matrix = "keep" or form = "plain", or name fewer '
         "columns in within"
     )
     assert problems_of(session, rows, **fields) == [
         f"fewer than 100 rows in 1 of its strata{advice}",
-        f"fewer than k = 5 rows with each of 1 values{advice}",
+        f"fewer than k = 5 rows with each of 2 values{advice}",
     ]
     assert problems_of(session, rows, **fields, form="plain") == []
-    assert problems_of(session, rows, matrix="publish") == []
-
-
-def policy(pram: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    return {
-        "quasi_identifiers": ["age"],
-        "identifiers": ["id"],
-        "sensitive": [HOSTILE],
-        "insensitive": ["region"],
-        "privacy": [{"model": "k-anonymity", "k": 3}],
-        "taxonomies": {"age": {"kind": "flat"}},
-        "perturbation": {HOSTILE: {"kind": "pram", **pram}},
-        **fields,
-    }
-
-
-@pytest.fixture
-def people(session: sa.Session) -> str:
-    query = (
-        "CREATE OR REPLACE TABLE people AS SELECT i AS id, i % 3 AS age, i % 2 AS region, "
-        "CASE WHEN i % 10 > 0 THEN ['a', 'b', 'c'][1 + (i * i) % 7 % 3] END AS "
-    )
-    session.connection.execute(f'{query} "{QUOTED}" FROM range(600) AS people (i)')
-    return "people"
-
-
-def test_a_run_publishes_what_lets_one_estimate(session: sa.Session, people: str) -> None:
-    session.install()
-    given = policy({"form": "plain", "change": 0.3, "matrix": "publish", "within": ["region"]})
-    for table in ("out", "matrix"):
-        session.connection.execute(f"DROP TABLE IF EXISTS {table}")
-    made = session.anonymize(people, given, "out", tables={f"pram_{HOSTILE}": "matrix"}, listed=False)
-    assert made.tables == {f"pram_{HOSTILE}": "matrix"}
-    found = session.connection.execute("SELECT * FROM matrix ORDER BY ALL").fetchall()
-    assert len(found) == 18
-    assert {(region, value == shown): round(chance, 9) for region, value, shown, chance in found} == {
-        (region, same): 0.7 if same else 0.15 for region in (0, 1) for same in (True, False)
-    }
-    (perturbed,) = made.report.perturbed
-    assert perturbed.rows == 540
-    assert any("ε = 1.54 for the 3 values" in remark for remark in perturbed.remarks)
-    assert any("0.7 on average and 0.7 at least" in remark for remark in perturbed.remarks)
-    assert session.verify("out", given, source=people).shortfalls == ()
-    one = session.connection.execute(
-        "WITH m AS (SELECT * FROM matrix WHERE region = 1), r AS (SELECT * FROM out WHERE region = 1) "
-        f"SELECT sum(estimated_count), sum(shown_count) FROM anon.pram_estimate('r', '{HOSTILE}', 'm')"
-    ).fetchone()
-    assert one is not None
-    assert one[0] == pytest.approx(one[1])
-    session.connection.execute("UPDATE matrix SET probability = 0.5")
-    with pytest.raises(sa.VerificationError, match="its rows are not those written"):
-        session.verify("out", given)
-
-
-def test_runs_say_what_they_refuse(session: sa.Session, people: str) -> None:
-    def refused(pram: dict[str, Any], *, tables: dict[str, str] | None = None, **fields: Any) -> str:
-        with pytest.raises(sa.PolicyError) as error:
-            session.anonymize(people, policy(pram, **fields), "refused", tables=tables, listed=False)
-        return str(error.value)
-
-    assert "is published as well: name its table" in refused({"matrix": "publish"})
-    assert "is not published beside the rows" in refused({}, tables={f"pram_{HOSTILE}": "matrix"})
-    assert "an identifier, which the published matrix would show" in refused({"matrix": "publish", "within": ["id"]})
-    renamed = session.connection.execute("CREATE OR REPLACE TABLE renamed AS SELECT *, 1 AS Shown_Value FROM people")
-    assert renamed is not None
-    with pytest.raises(sa.PolicyError, match="has its own column of this name"):
-        given = policy({"matrix": "publish", "within": ["Shown_Value"]}, insensitive=["region", "Shown_Value"])
-        session.anonymize("renamed", given, "refused", listed=False)
-    assert "600 of its strata" not in refused({"within": ["id"]})
-    assert "540 of its strata" in refused({"within": ["id"]})
+    assert len(problems_of(session, rows, matrix="publish")) == 1  # the value of 4 rows in all
+    nothing = numbered(session, pa.table({"job": pa.array([None] * 3, pa.string())}))
+    assert problems_of(session, nothing, matrix="publish") == []
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_columns_without_values_stay(session: sa.Session, people: str, form: str) -> None:
-    query = f"CREATE OR REPLACE TABLE few AS SELECT * FROM {people} WHERE id % 10 = 0"
-    session.connection.execute(query)
-    session.connection.execute("DROP TABLE IF EXISTS few_out")
-    (perturbed,) = session.anonymize("few", policy({"form": form}), "few_out", listed=False).report.perturbed
-    assert (perturbed.rows, perturbed.changed, perturbed.remarks) == (0, 0, ())
-    assert session.connection.execute(f'SELECT count("{QUOTED}"), count(*) FROM few_out').fetchall() == [(0, 60)]
-
-
-def test_tables_without_rows_are_refused(session: sa.Session, people: str) -> None:
-    session.connection.execute(f"CREATE OR REPLACE TABLE few AS SELECT * FROM {people} WHERE FALSE")
-    ranges = {"age": {"kind": "intervals", "widths": [1], "minimum": 0, "maximum": 9}}
-    with pytest.raises(sa.SqlanonError) as error:
-        session.anonymize("few", policy({}, taxonomies=ranges), "few_out", listed=False, replace=True)
-    assert "row" in str(error.value)
+def test_figures_are_those_of_the_matrix(session: sa.Session, form: Any) -> None:
+    """The published matrix, and what the custodian is told, with one more stratum that is NULL."""
+    jobs = ["a"] * 130 + ["b"] * 40 + ["c"] * 30 + [None] * 9 + ["b"] * 100 + ["c"] * 60 + ["a"] * 7 + ["c"] * 150
+    regions = [1] * 209 + [2] * 160 + [None] * 157
+    rows = numbered(session, pa.table({"job": jobs, "region": pa.array(regions, pa.int64())}))
+    pram = sa.Pram(form=form, change=0.35, within=("region",), matrix="publish", least_stay=0)
+    strata: defaultdict[Any, Counter[str]] = defaultdict(Counter)
+    for job, region in zip(jobs, regions, strict=True):
+        if job is not None:
+            strata[region][job] += 1
+    with engine_of(session).scratch():
+        change = RandomizedValues(engine_of(session), rows, "job", pram, 0)
+        change.make(sa.SeededSource(1))
+        ((name, query),) = change.beside().items()
+        published = session.connection.execute(query.sql("duckdb")).fetchall()
+        (said, *more) = change.remarks()
+    assert name == "pram_job"
+    matrices = {region: matrix_of(counts, pram) for region, counts in strata.items()}
+    assert {(region, value, shown): chance for region, value, shown, chance in published} == pytest.approx(
+        {(region, v, w): p for region, found in matrices.items() for v, row in found.items() for w, p in row.items()}
+    )
+    stays = {(region, v): found[v][v] for region, found in matrices.items() for v in found}
+    mean = sum(strata[region][v] * chance for (region, v), chance in stays.items()) / 517
+    true = max(
+        strata[region][w] * found[w][w] / sum(strata[region][v] * found[v][w] for v in found)
+        for region, found in matrices.items()
+        for w in found
+    )
+    assert said == (
+        f'"job": values stayed with a probability of {mean:.3g} on average and {min(stays.values()):.3g} at least; a '
+        f"shown value is the true one with a probability of at most {math.ceil(100 * true) / 100:.2f}, for whoever "
+        "knows the shares of its stratum"
+    )
+    odds = 0.65 / 0.35
+    assert more == (
+        [f'"job": local differential privacy has ε = {math.log(2 * odds):.4g} for the 2 to 3 values']
+        if form == "plain"
+        else []
+    )

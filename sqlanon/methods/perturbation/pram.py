@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MAX_STRATUM_VALUES = 1000
 
-MAX_MATRIX_CELLS = 10_000_000  # of all matrices: some 400 MB
+MAX_MATRIX_CELLS = 10_000_000  # of all matrices: 1 GB while they are added up
 
 MIN_STRATUM_ROWS = 100  # for a matrix with the shares of their values to be published
 
@@ -60,7 +60,7 @@ class RandomizedValues(Change[Pram]):
                 f"more than {MAX_STRATUM_VALUES:,} values in {self._where(found['of_many_values'])}: publish groups of "
                 'values, or take kind = "swap"'
             )
-        elif found["cells"] > MAX_MATRIX_CELLS:
+        elif (found["cells"] or 0) > MAX_MATRIX_CELLS:
             yield (
                 f"the matrices of {found['strata']:,} strata have {found['cells']:,} probabilities, more than "
                 f"{MAX_MATRIX_CELLS:,}: name fewer columns in within"
@@ -86,7 +86,9 @@ class RandomizedValues(Change[Pram]):
 
     def make(self, source: RandomSource) -> Relation:
         draws = self.put_draws(source, ["anon_draw"])
-        self.engine.run(self._roles.step(self.made, "pram_values", draws=draws, shares=self._shares, edges=self._edges))
+        self.engine.run(
+            self._roles.step(self.made, "randomized_values", draws=draws, shares=self._shares, edges=self._edges)
+        )
         self.engine.drop(draws)
         return self.made
 

@@ -108,6 +108,11 @@ class TestHospital:
         with pytest.raises(sa.PolicyError, match='no table of "departments" and "other" has a column with the keys'):
             suggested("CREATE TABLE departments AS SELECT 1 AS a; CREATE TABLE other AS SELECT 'x' AS b")
 
+    def test_columns_that_may_have_fractions_are_no_keys(self) -> None:
+        made = "CREATE TABLE patients AS SELECT CAST(i AS DOUBLE) AS patient_id FROM range(9) AS t (i)"
+        with pytest.raises(sa.PolicyError, match="DOUBLE columns are no keys there, and need a cast"):
+            suggested(f"{made}; CREATE TABLE visits AS FROM patients")
+
 
 class TestLinks:
     def test_names_of_any_kind(self, tmp_path: Path) -> None:

@@ -276,6 +276,17 @@ class TestSession:
                 with pytest.raises(sa.PolicyError, match=r"(?s)a source for each.*takes one"):
                     call()
 
+    def test_unknown_values_are_not_to_be_suppressed(self) -> None:
+        wards = sa.Taxonomy.from_rows([("w0", "*"), ("w1", "*")])
+        tables = policy().tables
+        stays = sa.TableRoles(parent="people", key="person", quasi_identifiers=["ward"], taxonomies={"ward": wards})
+        with sa.connect() as session:
+            small(session.connection)
+            with pytest.raises(sa.TaxonomyError, match="in the policy label the values at the top") as refused:
+                session.anonymize({}, policy(tables={**tables, "stays": stays}), "out")
+        assert '"stays.ward": 1 distinct value in 30 rows' in str(refused.value)
+        assert "suppress" not in str(refused.value)
+
     def test_what_does_not_apply_is_refused_by_name(self) -> None:
         with sa.connect() as session:
             small(session.connection)

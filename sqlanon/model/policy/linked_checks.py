@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from sqlanon.model.known_rows import KnownRows
@@ -49,7 +49,7 @@ ROLES = ("quasi_identifiers", "sensitive", "identifiers", "insensitive")
 
 def linked_contradictions(policy: LinkedPolicy) -> Iterable[str]:
     yield from (misnamed := [*_misfits_of_names(policy)])
-    yield from _misfits_of_parents(policy.tables)
+    yield from _misfits_of_parents(policy)
     for name, roles in policy.tables.items():
         yield from _misfits_of_keys(policy, name, roles)
         yield from _misfits_of_rows(policy, f'table "{name}"', roles)
@@ -79,7 +79,8 @@ def _repeated(names: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, str]
             yield known, table, name
 
 
-def _misfits_of_parents(tables: Mapping[str, TableRoles]) -> Iterable[str]:
+def _misfits_of_parents(policy: LinkedPolicy) -> Iterable[str]:
+    tables = policy.tables
     roots = [name for name, roles in tables.items() if roles.parent is None]
     if len(roots) > 1:
         yield (
@@ -92,21 +93,11 @@ def _misfits_of_parents(tables: Mapping[str, TableRoles]) -> Iterable[str]:
         if roles.parent is not None and roles.parent not in tables:
             meant = did_you_mean(roles.parent, tables)
             yield f'table "{name}": its parent "{roles.parent}" is not among the tables{meant}'
-    for circle in _circles(tables):
-        several = f"tables {listed(circle)} are parents of each other in a circle"
-        yield several if circle[1:] else f"table {listed(circle)} is its own parent"
-
-
-def _circles(tables: Mapping[str, TableRoles]) -> Iterator[list[str]]:
-    """Yield the tables of each circle of parents, once."""
     for name in tables:
-        path: list[str] = []
-        place: str | None = name
-        while place is not None and place in tables and place not in path:
-            path.append(place)
-            place = tables[place].parent
-        if place == name == min(path):
-            yield path
+        circle = policy.path(name)[::-1]
+        if tables[circle[-1]].parent == name == min(circle):
+            several = f"tables {listed(circle)} are parents of each other in a circle"
+            yield several if circle[1:] else f'table "{name}" is its own parent'
 
 
 def _misfits_of_keys(policy: LinkedPolicy, name: str, roles: TableRoles) -> Iterable[str]:

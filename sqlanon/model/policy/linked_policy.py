@@ -129,9 +129,11 @@ class LinkedPolicy(WholePolicy):
         return next(name for name, roles in self.tables.items() if roles.parent is None)
 
     def path(self, table: str) -> tuple[str, ...]:
-        """Return the tables from that of persons to this one."""
-        parent = self.tables[table].parent
-        return (table,) if parent is None else (*self.path(parent), table)
+        """Return the tables from that of persons to this one; a circle ends where it would begin anew."""
+        path: tuple[str, ...] = (table,)
+        while (parent := self.tables[path[0]].parent) is not None and parent in {*self.tables} - {*path}:
+            path = (parent, *path)
+        return path
 
     def children(self, table: str) -> tuple[str, ...]:
         """Return the tables that hang from a table."""

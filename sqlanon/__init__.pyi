@@ -31,6 +31,7 @@ from sqlanon.model.methods.sampled_methods import EpsilonSafe as EpsilonSafe
 from sqlanon.model.methods.full_domain import FullDomain as FullDomain
 from sqlanon.model.methods.counterfeiting import HCeiling as HCeiling
 from sqlanon.model.methods.full_domain import LocalRecoding as LocalRecoding
+from sqlanon.model.methods.microaggregation import Microaggregation as Microaggregation
 from sqlanon.model.methods.mondrian import Mondrian as Mondrian
 from sqlanon.model.methods.noisy import IPA as IPA, Histogram as Histogram
 from sqlanon.model.methods.synthetic import Synthetic as Synthetic

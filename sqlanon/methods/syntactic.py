@@ -33,7 +33,7 @@ from sqlanon.verification.verify import shortfalls_of, verify
 @dataclass(frozen=True, kw_only=True)
 class SyntacticPublication(Publication):
     rows: RowCounts  # what became of the source rows
-    attained: Sequence[float]  # by bound of the policy, the attained value
+    attained: Sequence[float] = ()  # by bound of the policy, the attained value; none if it is only measured later
     notes: tuple[str, ...] = ()  # of the report, one sentence each
 
 
@@ -76,7 +76,7 @@ class SyntacticRun(Run[TableT, TableT, ChoiceT, ClassesT], Generic[TableT, Choic
             made.bound.taxonomy_hashes,
             self.labels_record(made, report),
             # Attained values of joint classes include the release's own and are for the custodian.
-            [each.attained for each in models] if self.request.earlier else made.attained,
+            [each.attained for each in models] if self.request.earlier or not made.attained else made.attained,
             report.rows,
             report=ReportRecord(**report.model_dump(mode="json", exclude=set(self.custodian_fields))),
             made_from=inputs,

@@ -178,16 +178,25 @@ def make_rows(
     engine: Compute, table: EncodedTable, recoding: Recoding, key: PseudonymKey | None, *, masked: bool
 ) -> GroupedRows:
     """Make the table of published rows, see :func:`group_rows`; refuse a pseudonym in two of them."""
-    columns = table.bound.policy.pseudonyms
-    blocks = () if not columns else NO_KEY if key is None else key.blocks
-    made = group_rows(engine, table, recoding, masked=masked, parameters=blocks)
-    if problems := list(pseudonym_problems(engine, EQUAL_ROWS.table, columns)):
+    policy = table.bound.policy
+    made = group_rows(engine, table, recoding, masked=masked, parameters=key_blocks(policy, key))
+    refuse_repeated(engine, policy)
+    return replace(made, table=table)
+
+
+def key_blocks(policy: Policy, key: PseudonymKey | None) -> Sequence[object]:
+    """Return the parameters of a statement that makes pseudonyms; none if there are none."""
+    return () if not policy.pseudonyms else NO_KEY if key is None else key.blocks
+
+
+def refuse_repeated(engine: Compute, policy: Policy) -> None:
+    """Refuse a pseudonym in two of the published rows."""
+    if problems := list(pseudonym_problems(engine, EQUAL_ROWS.table, policy.pseudonyms)):
         raise PolicyError(
             "the release would have several rows with one pseudonym, which links them; make one row of them with "
             "`sqlanon flatten` (Session.flatten), or list the column under identifiers:",
             problems,
         )
-    return replace(made, table=table)
 
 
 def released_rows(engine: Compute, encoding: Encoding, takes_enums: Callable[[str], bool]) -> exp.Query:

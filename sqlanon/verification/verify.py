@@ -259,7 +259,7 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
         labels = labels.of(stored_taxonomies.unchanged(engine, names, record.taxonomy_sha256))
     items = labels.items if isinstance(labels, CutRecord) else ()
     compared = {*items, *ordered} if labels is None else {*labels.columns, *items, *ordered}
-    unknown = [name for name in names if name not in compared]
+    unknown = [name for name in names if name not in compared and policy.method.needs_taxonomies]
     if labels is None or not labels.columns:
         return listed, unknown
     roots = labels_of_top(engine, policy, labels) if isinstance(labels, NodeRecord | RungsRecord) else {}

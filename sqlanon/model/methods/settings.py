@@ -60,6 +60,11 @@ class MethodSettings(PolicyValue):
         return ()
 
     @property
+    def needs_taxonomies(self) -> bool:
+        """Whether quasi-identifiers need taxonomies, unless it makes their labels (:attr:`without_taxonomy`)."""
+        return True
+
+    @property
     def without_taxonomy(self) -> tuple[str, ...]:
         """The columns that it generalizes without a taxonomy: numbers that become intervals or bins."""
         return tuple(getattr(self, "numeric", ()))

@@ -166,7 +166,8 @@ class PolicyFields(WholePolicy):
     def taxonomy_columns(self) -> tuple[str, ...]:
         """The quasi-identifiers that need a taxonomy: all, unless the method makes its own labels."""
         without = {*self.method.without_taxonomy}
-        return tuple(name for name in self.quasi_identifiers if name not in without)
+        needed = self.quasi_identifiers if self.method.needs_taxonomies else ()
+        return tuple(name for name in needed if name not in without)
 
     @property
     def released_columns(self) -> frozenset[str]:

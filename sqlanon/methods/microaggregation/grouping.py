@@ -1,0 +1,209 @@
+"""Groups of k rows or more that are close to each other: MDAV over points in blocks, as statements over tables.
+
+A statement makes some steps for all blocks together. It is recursive: planning a step takes longer than making it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sqlglot import exp
+
+from sqlanon.engines.duckdb import Compute
+from sqlanon.methods.stages import Stopped
+from sqlanon.model.methods.microaggregation import Microaggregation
+from sqlanon.queries.kit.macros import cast_value
+from sqlanon.queries.kit.named import Queries, Role
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
+    added,
+    case,
+    cast,
+    column,
+    counted_rows,
+    number,
+    same,
+    select,
+)
+
+CELLS = Relation("anon_cells_of_numbers", "cell")
+PATTERNS = Relation("anon_patterns", "class")
+SCALES = Relation("anon_scales", "count")
+POINTS = Relation("anon_points", "cell")
+FREE = Relation("anon_free", "cell")  # the points in no group yet, by block
+GROUPS = Relation("anon_groups", "cell")  # the group of each point, with its block and step
+GROUPED = Relation("anon_grouped", "cell")
+VALUES = Relation("anon_values_of_groups", "class")
+SHOWN = Relation("anon_shown_points", "cell")  # the numbers of each point, and those of its group
+
+WHOLE = 4000  # the most points of a block that stays whole, for which each step sees all points
+WIDEST = 10  # the fewest rows of a block, in groups: few groups leave many rows far from their own
+AT_ONCE = 4000  # a statement makes steps until that many points are in groups
+FIRST_HALF = 2**30  # added to the number of a block for its upper half, then twice that; there are fewer patterns
+
+
+def named(prefix: str, count: int) -> list[str]:
+    return [f"anon_{prefix}_{place}" for place in range(count)]
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """The summary of groups, which are in ``SHOWN``."""
+
+    groups: int
+    alike: int  # groups whose rows are all equal
+    squares: Sequence[float | None]  # by column, the sum of squared changes in its variance; None if it is constant
+    differences: Sequence[float | None]  # by column, the sum of changes in √2 standard deviations (IL1s)
+    cells: Sequence[int]  # by column, its numbers
+
+    @property
+    def loss(self) -> float:
+        """SSE/SST over all columns that vary."""
+        return _ratio(self.squares, [cells - 1 for cells in self.cells])
+
+    @property
+    def mean_change(self) -> float:
+        """IL1s per number."""
+        return _ratio(self.differences, self.cells)
+
+    @property
+    def by_column(self) -> Iterator[tuple[float, float]]:
+        """SSE/SST and IL1s per number of each column."""
+        for square, change, cells in zip(self.squares, self.differences, self.cells, strict=True):
+            yield _ratio([square], [cells - 1]), _ratio([change], [cells])
+
+
+def _ratio(sums: Sequence[float | None], counts: Sequence[int]) -> float:
+    there = [(each, count) for each, count in zip(sums, counts, strict=True) if each is not None]
+    return sum(each for each, _ in there) / max(sum(count for _, count in there), 1)
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """The statements over the numbers of some columns of a relation."""
+
+    engine: Compute
+    source: exp.Expr
+    columns: Sequence[str]
+    weight: str | None
+    settings: Microaggregation
+
+    @cached_property
+    def sql(self) -> Queries:
+        roles: dict[str, Role] = {"numbers": self.numbers, "places": self.places, "shown": self.shown}
+        return Queries("microaggregation", {**roles, "k": self.settings.k})
+
+    @property
+    def numbers(self) -> list[str]:
+        """The columns of the numbers of points."""
+        return named("x", len(self.columns))
+
+    @property
+    def places(self) -> list[str]:
+        """The columns of the numbers of points in standard deviations."""
+        return named("z", len(self.columns))
+
+    @property
+    def shown(self) -> list[str]:
+        """The columns of the numbers of groups."""
+        return named("y", len(self.columns))
+
+    def number(self, name: str, table: str | None = None) -> exp.Expr:
+        """Return the number of a column, without a sign if it is 0."""
+        return cast_value(column(name, table), "DOUBLE") + 0
+
+    def read(self) -> dict[str, int]:
+        """Read the rows once, as cells; return counts of what cannot be grouped, and which columns vary."""
+        nulls = (
+            case(column(name).is_(exp.null()), number(2**place), number(0)) for place, name in enumerate(self.columns)
+        )
+        weight = number(1) if self.weight is None else column(self.weight)
+        query = self.sql.query(
+            "cells_of_numbers",
+            source=self.source,
+            values=[self.number(name) for name in self.columns],
+            pattern=added(nulls),
+            weight=cast(weight, "DOUBLE"),
+        )
+        self.engine.run(Step(CELLS, query, "cells of numbers"))
+        self.engine.run(self.sql.step(PATTERNS, "patterns", cells=CELLS))
+        count = len(self.columns)
+        wanted = {"wrong": named("wrong", count), "varying": named("varying", count)}
+        checks = self.sql.query("checks", cells=CELLS, patterns=PATTERNS, **wanted)
+        return self.engine.fetch(checks, "numbers that cannot be grouped")[0]
+
+    def group(self, stopped: Stopped) -> bool:
+        """Make groups of all points; return whether it was not stopped, after which the others join larger ones."""
+        run, sql = self.engine.run, self.sql
+        run(sql.step(SCALES, "scales", cells=CELLS, patterns=PATTERNS))
+        run(sql.step(POINTS, "points", cells=CELLS, patterns=PATTERNS, scales=SCALES))
+        run(sql.step(GROUPS, "whole_groups", points=POINTS))
+        self._make_blocks()
+        is_final = self._step_through(stopped)
+        self._add("left_over", groups=GROUPS)
+        return is_final
+
+    def _step_through(self, stopped: Stopped) -> bool:
+        """Make groups until no block has k free rows; return whether it was not stopped."""
+        squares = (_difference(name) * _difference(name) for name in self.places)
+        # Of points at equal distances the first is the nearest, and the last the farthest.
+        distance = exp.paren(added(squares)) * exp.paren(number(1) + column("anon_point", "anon_rest") / number(2**52))
+        held = free = int(self.engine.fetch(counted_rows(FREE.table), "points in no group yet")[0]["rows"])
+        step = 0
+        while not stopped():
+            self._add("steps_of_mdav", distance=distance, first=step, most=AT_ONCE)
+            found = self.engine.fetch(self.sql.query("taken", groups=GROUPS, after=step), "points of some steps")[0]
+            if not found["points"]:
+                return True
+            free -= found["points"]
+            if free < held / 2:
+                still = self.sql.query("still_free", free=FREE, groups=GROUPS)
+                self.engine.run(Step(FREE, still, "points in no group yet", is_again=True))
+                held = free
+            else:
+                taken = select([column("anon_point")], GROUPS.table).where(column("anon_step") > step)
+                self.engine.execute(exp.Delete(this=FREE.table, where=_is_one_of(taken)), "points in no group yet")
+            step = found["last"]
+        return False
+
+    def _add(self, name: str, **roles: Role) -> None:
+        query = self.sql.query(name, free=FREE, **roles)
+        self.engine.execute(exp.Insert(this=GROUPS.table, expression=query), "groups of points")
+
+    def _make_blocks(self) -> None:
+        size = max(self.settings.block, WIDEST * self.settings.k)
+        squares = added(column(name) * column(name) for name in self.places)
+        self.engine.run(self.sql.step(FREE, "blocks", points=POINTS, squares=squares, most=max(WHOLE, size)))
+        largest = self.sql.query("largest_block", free=FREE)
+        level = FIRST_HALF
+        while self.engine.fetch(largest, "points of the largest block")[0]["points"] > size:
+            upper = self.sql.query("upper_halves", free=FREE, size=size)
+            block = column("anon_block")
+            moved = exp.Update(this=FREE.table, expressions=[block.eq(block + level)], where=_is_one_of(upper))
+            self.engine.execute(moved, "halves of blocks")
+            level *= 2
+
+    def values(self) -> Grouped:
+        """Make the numbers of groups, and measure what they lose."""
+        run, sql, count = self.engine.run, self.sql, len(self.columns)
+        run(sql.step(GROUPED, "grouped_points", points=POINTS, groups=GROUPS))
+        run(sql.step(VALUES, f"{self.settings.value}s_of_groups", grouped=GROUPED))
+        run(sql.step(SHOWN, "shown_points", grouped=GROUPED, values=VALUES))
+        names = {what: named(what, count) for what in ("cells", "squares", "differences")}
+        pairs = zip(self.numbers, self.shown, strict=True)
+        alike = exp.and_(*(same(column(x), column(y)) for x, y in pairs), copy=False)
+        found = self.engine.fetch(sql.query("losses", recoded=SHOWN, alike=alike, **names), "losses of groups")[0]
+        lost = {what: [found[name] for name in of_columns] for what, of_columns in names.items()}
+        cells = [int(each or 0) for each in lost.pop("cells")]
+        return Grouped(groups=found["groups"], alike=found["alike"], cells=cells, **lost)
+
+
+def _difference(name: str) -> exp.Expr:
+    return exp.paren(column(name, "anon_rest") - column(name, "anon_from"))
+
+
+def _is_one_of(points: exp.Query) -> exp.Where:
+    return exp.Where(this=exp.In(this=column("anon_point"), query=exp.Subquery(this=points)))

@@ -1,0 +1,229 @@
+"""Microaggregation against naive MDAV on random tables, and what holds of its groups on any table."""
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from functools import cache
+from statistics import fmean, median, multimode
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import sqlanon as sa
+from sqlanon.methods.microaggregation import grouping
+from tests.effort import examples
+
+EXAMPLES = settings(max_examples=examples(96), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+Row = tuple[float | None, ...]
+Point = tuple[Sequence[float], Row, int]  # places in standard deviations, numbers, rows
+
+VALUES: dict[str, Callable[[list[float]], float]] = {
+    "mean": fmean,
+    "median": median,
+    "mode": lambda values: min(multimode(values)),
+}
+
+
+@cache
+def session() -> sa.Session:
+    return sa.connect(duckdb.connect(config={"threads": 2}))
+
+
+def released(rows: Sequence[Row], method: sa.Microaggregation, **options: Any) -> tuple[dict[int, Row], sa.Report]:
+    """The published numbers of each row, by its number, and the report."""
+    names = [f"c{place}" for place in range(len(rows[0]))]
+    columns = {name: pa.array([row[place] for row in rows], pa.float64()) for place, name in enumerate(names)}
+    table = pa.table({"n": range(len(rows)), **columns, "w": [1.0 + number % 3 for number in range(len(rows))]})
+    policy = sa.Policy(quasi_identifiers=names, insensitive=["n", "w"], method=method, **options)
+    report = session().anonymize(table, policy, "released", replace=True).report
+    found = session().connection.execute(f"SELECT n, {', '.join(names)} FROM released").fetchall()
+    return {number: row for number, *row in map(tuple, found)}, report  # type: ignore[misc]
+
+
+def pattern(row: Row) -> tuple[bool, ...]:
+    return tuple(value is None for value in row)
+
+
+def scaled(rows: Sequence[Row]) -> dict[Row, list[float]]:
+    """Each row in standard deviations of its columns, NULL at 0."""
+    found: dict[Row, list[float]] = {row: [] for row in rows}
+    for place in range(len(rows[0])):
+        known = [value for row in rows if (value := row[place]) is not None]
+        mean = fmean(known) if known else 0.0
+        spread = fmean([(value - mean) ** 2 for value in known]) ** 0.5 if known else 0.0
+        for row, places in found.items():
+            value = row[place]
+            places.append(0.0 if value is None or not spread else (value - mean) / spread)
+    return found
+
+
+def distance(one: Sequence[float], other: Sequence[float]) -> float:
+    return sum((x - y) ** 2 for x, y in zip(one, other, strict=True))
+
+
+def taken(free: list[Point], start: Sequence[float], k: int) -> list[Point]:
+    """Take the points nearest to a place from the free ones, until they have k rows."""
+    found: list[Point] = []
+    for point in sorted(free, key=lambda point: distance(point[0], start)):
+        if sum(rows for *_, rows in found) < k:
+            found.append(point)
+            free.remove(point)
+    return found
+
+
+def naive_groups(rows: Sequence[Row], k: int) -> list[list[Row]]:
+    """The groups of MDAV over points with counts, in each pattern of NULLs."""
+    places, groups = scaled(rows), list[list[Row]]()
+    for kind in {pattern(row) for row in rows}:
+        counts = Counter(row for row in rows if pattern(row) == kind)
+        few = sum(count for count in counts.values() if count < k)
+        whole = [row for row, count in counts.items() if count >= k] if few == 0 or few >= k else []
+        groups += [[row] for row in whole]
+        free: list[Point] = [(places[row], row, count) for row, count in counts.items() if row not in whole]
+        groups += [[row for _, row, _ in group] for group in mdav(free, k)]
+    return groups
+
+
+def mdav(free: list[Point], k: int) -> list[list[Point]]:
+    groups: list[list[Point]] = []
+    while (rows := sum(count for *_, count in free)) >= 2 * k:
+        centre = [
+            sum(place * count for place, count in zip(of_column, [point[2] for point in free], strict=True)) / rows
+            for of_column in zip(*[point[0] for point in free], strict=True)
+        ]
+        first = max(free, key=lambda point: distance(point[0], centre))[0]
+        second = max(free, key=lambda point: distance(point[0], first))[0]
+        groups.append(taken(free, first, k))
+        other = taken(free, second, k if rows >= 3 * k else rows)
+        is_enough = sum(count for *_, count in other) >= k
+        groups[-1 if not is_enough else len(groups) :] = [other if is_enough else groups[-1] + other]
+    if rows >= k:
+        groups.append(free)
+    elif free:
+        groups[-1] = groups[-1] + free
+    return groups
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> list[Row]:
+    """Rows of few points without ties of distances, some of them with NULL, of any number from one pattern's k."""
+    chance, width = np.random.default_rng(draw(st.integers(0, 10**9))), draw(st.integers(1, 3))
+    points = chance.lognormal(size=(draw(st.integers(2, 30)), width)).tolist()
+    nulls = draw(st.sampled_from([0, 0, 0.1]))
+    kept = [tuple(None if chance.random() < nulls else value for value in point) for point in points]
+    copies = draw(st.sampled_from([1, 2, 4]))
+    return [row for row in kept for _ in range(chance.integers(1, copies + 1))]
+
+
+@EXAMPLES
+@given(tables(), st.integers(2, 4), st.sampled_from(sorted(VALUES)))
+def test_groups_are_those_of_naive_mdav(rows: list[Row], k: int, value: Any) -> None:
+    of_patterns = Counter(map(pattern, rows))
+    kept = [row for row in rows if of_patterns[pattern(row)] >= k]
+    if not kept or all(len({row[place] for row in rows} - {None}) < 2 for place in range(len(rows[0]))):
+        return
+    found, report = released(rows, sa.Microaggregation(k, value=value, suppression_limit=1))
+    assert report.rows is not None
+    assert (report.rows.released, report.rows.dropped) == (len(kept), len(rows) - len(kept))
+    group_of = {row: place for place, group in enumerate(naive_groups(kept, k)) for row in group}
+    members: dict[int, list[Row]] = defaultdict(list)
+    for row in kept:
+        members[group_of[row]].append(row)
+    for number, shown in found.items():
+        of_group = members[group_of[rows[number]]]
+        for place, number_shown in enumerate(shown):
+            known = [row[place] for row in of_group if row[place] is not None]
+            assert len(known) in (0, len(of_group))
+            if not known:
+                assert number_shown is None
+            else:
+                assert number_shown == pytest.approx(VALUES[value](known), rel=1e-12)  # type: ignore[arg-type]
+    assert report.class_count == len(members)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grouping, "WHOLE", 20)
+    monkeypatch.setattr(grouping, "WIDEST", 4)
+    monkeypatch.setattr(grouping, "AT_ONCE", 15)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@settings(EXAMPLES, suppress_health_check=[*HealthCheck])
+@given(
+    st.lists(st.tuples(*[st.none() | st.integers(0, 6).map(float)] * 2), min_size=30, max_size=120),
+    st.integers(2, 5),
+    st.randoms(use_true_random=False),
+)
+def test_groups_in_blocks_hold_whatever_the_order_of_rows(rows: list[Row], k: int, chance: random.Random) -> None:
+    if all(len({row[place] for row in rows} - {None}) < 2 for place in range(2)):
+        return
+    if max(Counter(map(pattern, rows)).values()) < k:
+        return
+    method = sa.Microaggregation(k, block=10, suppression_limit=1)
+    found, report = released(rows, method)
+    groups: dict[Row, list[Row]] = defaultdict(list)
+    for number, shown in found.items():
+        groups[tuple(shown)].append(rows[number])
+    assert report.min_class_size == min(map(len, groups.values()))
+    assert min(map(len, groups.values())) >= k
+    for shown, members in groups.items():
+        for place, value in enumerate(shown):
+            known = [row[place] for row in members]
+            assert (value is None) == (None in known) and len({each is None for each in known}) == 1
+            assert value == pytest.approx(None if value is None else fmean(known))  # type: ignore[arg-type]
+    order = list(range(len(rows)))
+    chance.shuffle(order)
+    again, _ = released([rows[number] for number in order], method)
+    assert {order[number]: row for number, row in again.items()} == found
+    released_rows = [found[number] for number in sorted(found)]
+    lost = loss([rows[number] for number in sorted(found)], released_rows)
+    assert report.loss == pytest.approx(lost, abs=1e-12)
+
+
+def loss(rows: Sequence[Row], shown: Sequence[Row]) -> float:
+    """SSE/SST over the columns that vary."""
+    lost, count = 0.0, 0
+    for was, now in zip(zip(*rows, strict=True), zip(*shown, strict=True), strict=True):
+        pairs = [(x, y) for x, y in zip(was, now, strict=True) if x is not None and y is not None]
+        if len({x for x, _ in pairs}) > 1:
+            mean = fmean([x for x, _ in pairs])
+            variance = sum((x - mean) ** 2 for x, _ in pairs) / (len(pairs) - 1)
+            lost += sum((x - y) ** 2 for x, y in pairs) / variance
+            count += len(pairs) - 1
+    return lost / max(count, 1)
+
+
+@pytest.mark.parametrize(
+    ("k", "sse_over_sst", "il1s", "groups"),
+    [
+        # sdcMicro 5.8.1.
+        (3, 0.00100219240896, 134.952790705, 666),
+        (5, 0.00207122811499, 195.931077048, 400),
+        (10, 0.00455617153808, 296.349624033, 200),
+    ],
+)
+def test_losses_are_the_reference(k: int, sse_over_sst: float, il1s: float, groups: int) -> None:
+    pairs = [(7919 * i % 10007, (31 * i * i + 17 * i) % 10007) for i in range(1, 2001)]
+    rows = [(float(a), float(b), float(a + b // 3), float(a * a // 1000 + b % 7)) for a, b in pairs]
+    _, report = released(rows, sa.Microaggregation(k))
+    assert report.loss == pytest.approx(sse_over_sst, rel=1e-9)
+    assert report.losses["il1s"] == pytest.approx(il1s / 8000, rel=1e-9)
+    assert report.class_count == groups
+
+
+def test_means_are_weighted_so_that_weighted_totals_stay() -> None:
+    rows: list[Row] = [*map(tuple, np.random.default_rng(5).normal(size=(60, 2)).tolist())]
+    found, _ = released(rows, sa.Microaggregation(4), row_weight="w")
+    for place in range(2):
+        totals = [
+            sum((1.0 + number % 3) * (row[place] or 0) for number, row in each)
+            for each in (list(enumerate(rows)), list(found.items()))
+        ]
+        assert totals[0] == pytest.approx(totals[1])

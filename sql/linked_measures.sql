@@ -31,6 +31,7 @@ SELECT
     anon_number * :tables AS class,
     [id] AS path,
     anon_number * :tables AS label,
+    label AS tree,
     sensitive
 FROM anon_helpers.numbered_rows('anon_rows');
 
@@ -58,6 +59,7 @@ SELECT
     class,
     list_append(anon_path, id) AS path,
     anon_number * :tables + :number AS label,
+    label AS tree,
     sensitive
 FROM anon_helpers.numbered_rows('anon_rows');
 
@@ -98,9 +100,10 @@ GROUP BY anon_persons.id, anon_persons.class;
 -- :alike (class BIGINT, tree STRUCT(v BIGINT))
 SELECT
     min(anon_persons) AS k,
-    count(*) AS class_count,
-    count(*) FILTER (WHERE anon_persons = 1) AS unique_persons,
-    CAST(coalesce(sum(anon_persons) FILTER (WHERE anon_persons < :k), 0) AS BIGINT) AS persons_below
+    count(*) AS pattern_count,
+    count(*) FILTER (WHERE anon_persons = 1) AS unique_patterns,
+    CAST(coalesce(sum(anon_persons) FILTER (WHERE anon_persons < :k), 0) AS BIGINT) AS persons_below,
+    count(*) FILTER (WHERE anon_persons = 1) AS unique_persons
 FROM (SELECT count(*) AS anon_persons FROM :alike AS anon_alike GROUP BY class, tree) AS anon_classes;
 
 -- name: keys

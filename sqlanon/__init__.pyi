@@ -112,8 +112,11 @@ from sqlanon.model.release.linked import (
     LinkedMeasurement as LinkedMeasurement,
     LinkedVerification as LinkedVerification,
 )
-from sqlanon.model.release.linked_release_report import LinkedReleaseReport as LinkedReleaseReport
-from sqlanon.model.release.linked_report import LinkedRelease as LinkedRelease, LinkedReport as LinkedReport
+from sqlanon.model.release.linked_report import (
+    LinkedRelease as LinkedRelease,
+    LinkedReleaseReport as LinkedReleaseReport,
+    LinkedReport as LinkedReport,
+)
 from sqlanon.model.release.sample_risk import SampleRisk as SampleRisk
 from sqlanon.model.release.utility import Utility as Utility
 from sqlanon.model.release.profiles import (

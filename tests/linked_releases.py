@@ -108,11 +108,11 @@ def attack(case: LinkedCase, found: Written, m: int | None) -> None:
 
 def check_measures(release: LinkedRelease, found: Written) -> None:
     measured = release.report.measured
-    counted = {number: (each.k, each.patterns, each.unique_patterns) for number, each in measured.known.items()}
+    counted = {number: (each.k, each.pattern_count, each.unique_patterns) for number, each in measured.known.items()}
     assert counted == known_rows(found.records, max(counted))
     sizes = Counter(found.records).values()
     assert measured.trees is not None
-    assert (measured.trees.k, measured.trees.class_count) == (min(sizes), len(sizes))
+    assert (measured.trees.k, measured.trees.pattern_count) == (min(sizes), len(sizes))
 
 
 def check_labels(

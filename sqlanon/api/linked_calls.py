@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sqlanon.methods.stages import Stages
     from sqlanon.model.policy.linked_policy import LinkedPolicy
     from sqlanon.model.release.linked import LinkedMeasurement, LinkedVerification
-    from sqlanon.model.release.linked_release_report import LinkedReleaseReport
+    from sqlanon.model.release.linked_report import LinkedReleaseReport
 
     Tables = Mapping[str, Source | None] | None  # by the name of the table; None for that table of the warehouse
     GivenLinkedPolicy = LinkedPolicy | Mapping[str, Any] | str | Path
@@ -84,8 +84,11 @@ def report_on_linked_tables(
     opened: OpenedEngine, release: object, policy: LinkedPolicy | None, given: object, stages: Stages
 ) -> LinkedReleaseReport | None:
     """Report on a release of several tables; None if there is none and no policy of several asks for one."""
-    from sqlanon.run.linked_reports import linked_release_report, recorded_policy
+    from sqlanon.run.linked_reports import linked_release_report
     from sqlanon.verification.found_linked import find_linked
+
+    def sources(policy: LinkedPolicy) -> dict[str, ResolvedSource] | None:
+        return None if given is None else linked_sources(opened, policy, given)
 
     try:
         place = place_of(release)
@@ -94,13 +97,10 @@ def report_on_linked_tables(
         if policy is not None:
             raise
         return None
-    wanted = policy or recorded_policy(found)
-    if wanted is None:
+    if policy is None and (found.record is None or found.record.linked is None):
         return None
-    opened.engine.read_as(wanted.csv, wanted.timezone)
-    sources = None if given is None else linked_sources(opened, wanted, given)
     with stages.stage("verify"):
-        return linked_release_report(opened.engine, place, found, wanted, sources, is_recorded=policy is None)
+        return linked_release_report(opened.engine, place, found, policy, sources)
 
 
 def linked_provenance(opened: OpenedEngine, release: str | Path) -> str | None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sqlanon.model.release import Verification
     from sqlanon.model.release.joint import JointClasses, ReleaseList
     from sqlanon.model.release.linked import LinkedVerification
-    from sqlanon.model.release.linked_release_report import LinkedReleaseReport
+    from sqlanon.model.release.linked_report import LinkedReleaseReport
     from sqlanon.model.release.pictures import ClassSizes
     from sqlanon.model.release.profiles import SampledRows
     from sqlanon.model.release.release_report import Edition, ReleaseReport

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -36,9 +36,6 @@ class JoinedTables:
     def rows(self, place: int) -> Relation:
         return Relation(f"{self.prefix}_{place}", "row")
 
-    def _trees(self, place: int, done: int) -> Relation:
-        return Relation(f"{self.prefix}_{place}_trees_{done}", "row")
-
     def join(self) -> list[Step]:
         """Return the steps that make the rows of each table: their numbers, those of the rows above, and labels."""
         return [self._joined(place, table) for place, table in enumerate(self.tables)]
@@ -58,7 +55,7 @@ class JoinedTables:
         return below.step(self.rows(place), "rows_below")
 
     def known(self, upto: int, k: int) -> exp.Query:
-        """Select known_rows, k, pattern_count, unique_patterns and persons_below, as ``anon.known_rows`` does."""
+        """Select the columns of ``anon.known_rows``."""
         facts = SQL.query("facts", rows=self._below(), depths=len(self.tables))
         everybody = SQL.query("everybody", rows=self.rows(0))
         given = subquery(everybody, "anon_everybody"), subquery(facts, "anon_listed")
@@ -70,43 +67,30 @@ class JoinedTables:
         return subquery(union_all(rows), "anon_below")
 
     def counts(self, k: int) -> exp.Query:
-        """Select k, class_count, unique_persons and persons_below by the numbers of rows in each table."""
+        """Select what :meth:`known` does, but ``known_rows``, by the numbers of rows in each table."""
         found = SQL.query("counted", persons=self.rows(0), rows=self._below(), tables=len(self.tables))
         return SQL.query("classes", alike=found, k=k)
 
-    def grow(self) -> list[Step]:
-        """Return the steps that add to each row the labels of all rows below it, from the leaves up."""
-        steps = []
-        for place in reversed(range(len(self.tables))):
-            parent, label = self.rows(place), "label"
-            for done, child in enumerate(self._children(place)):
-                below = (self._grown(child).table, string("above"), names([self._label(child)]))
-                call = table_call("trees", parent.table, string("id"), names([label]), *below)
-                parent, label = self._trees(place, done), "tree"
-                steps.append(Step(parent, call, "trees of rows"))
-        return steps
+    def grow(self) -> Iterator[Step]:
+        """Yield the steps that add to the tree of each row the trees of the rows below it, from the leaves up."""
+        for place, table in reversed([*enumerate(self.tables)]):
+            if table.parent is not None:
+                above, tree = self.rows(table.parent), names(["tree"])
+                below = (self.rows(place).table, string("above"), tree)
+                call = table_call("trees", above.table, string("id"), tree.copy(), *below)
+                yield Step(above, call, "trees of rows", is_again=True)
 
     def trees(self, k: int) -> exp.Query:
-        """Select k, class_count, unique_persons and persons_below by all rows of a person."""
-        return SQL.query("classes", alike=self._grown(0), k=k)
+        """Select what :meth:`counts` does by all rows of a person, once the trees have grown."""
+        return SQL.query("classes", alike=self.rows(0), k=k)
 
     def shares(self, place: int, name: str, original: JoinedTables) -> exp.Query:
         """Select one row: the greatest share of a class of trees with one value of a sensitive column, and how much
         greater than among all persons of the ``original`` it is."""
         field = self.tables[place].sensitive.index(name) + 1
         value = exp.Anonymous(this="struct_extract", expressions=[column("sensitive"), number(field)])
-        roles = SQL.given(grown=self._grown(0), rows=self.rows(place), value=value)
+        roles = SQL.given(grown=self.rows(0), rows=self.rows(place), value=value)
         return roles.query("shares", original_persons=original.rows(0), original_rows=original.rows(place))
-
-    def _children(self, place: int) -> list[int]:
-        return [child for child, table in enumerate(self.tables) if table.parent == place]
-
-    def _grown(self, place: int) -> Relation:
-        children = self._children(place)
-        return self._trees(place, len(children) - 1) if children else self.rows(place)
-
-    def _label(self, place: int) -> str:
-        return "tree" if self._children(place) else "label"
 
 
 def _fields(columns: Sequence[str]) -> list[exp.Expr]:

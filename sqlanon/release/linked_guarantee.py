@@ -7,22 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlanon.model.known_rows import KnownRows
 from sqlanon.model.names import counted, enumerated, in_quotes
 from sqlanon.model.policy.linked_policy import LinkedPolicy
-from sqlanon.model.privacy import AlphaKAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.model.release import Guarantee
 
 
 def linked_guarantee(policy: LinkedPolicy) -> Guarantee:
     """State what is promised to persons, on what conditions, and what is not."""
-    known = policy.known_rows
-    given = "all rows" if known is None else f"m = {known.m}"
-    open_points = _not_covered(policy) if known is None else (*_more_rows(known), *_not_covered(policy))
+    given = "all rows" if policy.known_rows is None else f"m = {policy.known_rows.m}"
+    parts = {"claims": _claims(policy), "conditions": _conditions(policy), "not_covered": _not_covered(policy)}
     return Guarantee(
-        claims=tuple(f"{sentence} ({given})" for sentence in _claims(policy)),
-        conditions=tuple(f"{sentence} ({given})" for sentence in _conditions(policy)),
-        not_covered=tuple(f"{sentence} ({given})" for sentence in open_points),
+        **{name: tuple(f"{sentence} ({given})" for sentence in sentences) for name, sentences in parts.items()}
     )
 
 
@@ -41,7 +36,7 @@ def _claims(policy: LinkedPolicy) -> Iterator[str]:
         f"has, which belong together, and how many there are, is left with at least {policy.k:,} persons"
     )
     for model in policy.privacy:
-        if isinstance(model, AlphaKAnonymity | BetaLikeness | DeltaDisclosure):
+        if model.columns:
             yield f"the persons who are left meet {model} with shares of persons who have a value in some row"
 
 
@@ -58,19 +53,18 @@ def _conditions(policy: LinkedPolicy) -> Iterator[str]:
     yield "no other release of the same persons is published: classes of several releases can be intersected"
 
 
-def _more_rows(known: KnownRows) -> Iterator[str]:
-    yield f"more than {counted(known.m, 'known row')}: the report says how many persons more rows single out"
-    yield "that a person has no other row"
-    yield "the number of rows of a person"
-
-
 def _not_covered(policy: LinkedPolicy) -> Iterator[str]:
+    if policy.known_rows is not None:
+        more = counted(policy.known_rows.m, "known row")
+        yield f"more than {more}: the report says how many persons more rows single out"
+        yield "that a person has no other row"
+        yield "the number of rows of a person"
     yield "intervals between dates, or other differences between rows, below the released levels"
     yield (
         "sensitive and insensitive values as knowledge: all those of a person are a fingerprint, which the released "
         "keys join"
     )
-    if not any(model.columns for model in policy.privacy if not isinstance(model, KnownRows)):
+    if not any(model.columns for model in policy.privacy):
         yield "what all persons who are left have in common, such as a sensitive value"
     yield "inference from the choice of the node and of what is left out"
     yield "other releases of the same tables: their keys are others, but classes of persons can be joined"

@@ -136,11 +136,11 @@ class _Run:
         self, rows: Mapping[str, LinkedRowCounts], written: Mapping[str, ResolvedSource]
     ) -> LinkedMeasurement:
         """Measure the written tables by their joins, up to one known row more than promised if they are not large."""
-        policy, released = self.bound.policy, {name: counts.released for name, counts in rows.items()}
+        policy, released = self.bound.policy, sum(each.released for each in rows.values())
         promised = 0 if policy.known_rows is None else policy.known_rows.m
-        upto = MAX_KNOWN_ROWS if sum(released.values()) <= MAX_PAIRED_ROWS else max(promised, 1)
+        upto = MAX_KNOWN_ROWS if released <= MAX_PAIRED_ROWS else max(promised, 1)
         measured = measure_linked(self.engine, written, policy, upto=upto, sources=self.sources)
-        if shortfalls := [*measured.shortfalls, *other_rows(measured, released)]:
+        if shortfalls := [*measured.shortfalls, *other_rows(measured, rows)]:
             raise VerificationError(WITHDRAWN, shortfalls)
         return measured
 

@@ -26,7 +26,6 @@ class FoundLinked:
     tables: Mapping[str, ResolvedSource]  # those that are there and can be read
     record: Record | None = None
     shortfalls: tuple[str, ...] = ()  # differences from the release that was written
-    notes: tuple[str, ...] = ()
 
 
 def find_linked(engine: Engine, place: str | Path) -> FoundLinked:

@@ -10,8 +10,10 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.model.criteria import CLASS_SIZE
 from sqlanon.model.known_rows import KnownRows
 from sqlanon.model.policy.linked_policy import LinkedPolicy, qualified
+from sqlanon.model.record import RowsRecord
 from sqlanon.model.release import ModelResult
-from sqlanon.model.release.linked import BrokenKeys, KnownPatterns, LinkedMeasurement, PersonClasses
+from sqlanon.model.release.linked import BrokenKeys, KnownPatterns, LinkedMeasurement
+from sqlanon.model.release.linked_report import LinkedRowCounts
 from sqlanon.queries import linked_measures as queries
 from sqlanon.queries.kit.nodes import Step
 from sqlanon.queries.linked_measures import JoinedTables, LinkedTable
@@ -43,13 +45,11 @@ def measure_linked(
         joined = JoinedTables([_table(name, tables, policy) for name in policy.ordered])
         with engine.scratch():
             _run(engine, joined.join())
-            known = {
-                row.pop("known_rows"): KnownPatterns(patterns=row.pop("pattern_count"), **row)
-                for row in engine.fetch(joined.known(upto, policy.k), "known rows")
-            }
-            counts = PersonClasses(**engine.fetch(joined.counts(policy.k), "numbers of rows")[0])
+            rows_known = engine.fetch(joined.known(upto, policy.k), "known rows")
+            known = {row.pop("known_rows"): KnownPatterns(**row) for row in rows_known}
+            counts = KnownPatterns(**engine.fetch(joined.counts(policy.k), "numbers of rows")[0])
             _run(engine, joined.grow())
-            trees = PersonClasses(**engine.fetch(joined.trees(policy.k), "trees of persons")[0])
+            trees = KnownPatterns(**engine.fetch(joined.trees(policy.k), "trees of persons")[0])
             shares = _shares(engine, joined, policy, sources)
         found = found.model_copy(update={"known": dict(sorted(known.items())), "trees": trees, "counts": counts})
     return found.model_copy(update={"models": tuple(_models(found, policy, shares))})
@@ -124,15 +124,16 @@ def _models(
     for model in policy.privacy:
         persons = trees
         if isinstance(model, KnownRows):
-            persons = min((each.k for number, each in found.known.items() if number <= model.m), default=None)
+            known = (each.k for number, each in found.known.items() if number <= model.m)
+            persons = min(filter(None, known), default=None)
         for bound in model.bounds:
             measured = shares.get(bound.measure.column or "", {})
             attained = persons if bound.measure == CLASS_SIZE else measured.get(bound.measure.name)
             yield ModelResult.of(model, bound, attained, met=None if attained is None else bound.met_by(attained))
 
 
-def other_rows(found: LinkedMeasurement, released: Mapping[str, int]) -> Iterator[str]:
+def other_rows(found: LinkedMeasurement, counts: Mapping[str, LinkedRowCounts | RowsRecord]) -> Iterator[str]:
     """Compare the numbers of rows with those of the release, by table."""
-    for name, rows in released.items():
-        if found.rows[name] != rows:
-            yield f'"{name}" has {found.rows[name]:,} rows where {rows:,} were released'
+    for name, rows in counts.items():
+        if found.rows[name] != rows.released:
+            yield f'"{name}" has {found.rows[name]:,} rows where {rows.released:,} were released'

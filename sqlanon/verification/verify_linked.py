@@ -17,8 +17,7 @@ from sqlanon.model.labels import NodeRecord
 from sqlanon.model.names import speller
 from sqlanon.model.policy.linked_checks import ROLES
 from sqlanon.model.policy.linked_policy import LinkedPolicy, qualified
-from sqlanon.model.record import Record
-from sqlanon.model.release.linked import LinkedMeasurement, LinkedVerification
+from sqlanon.model.release.linked import LinkedVerification
 from sqlanon.queries import linked_measures as queries
 from sqlanon.queries.linked import qualified_rows
 from sqlanon.queries.measures import generalized
@@ -64,9 +63,8 @@ def verify_linked(
     tables = {name: _Table(engine, found, policy, name) for name in policy.ordered if name in found.tables}
     shortfalls = [*found.shortfalls, *_other_tables(found, policy)]
     shortfalls += [of_table(name, each) for name, table in tables.items() for each in table.misfits()]
-    notes, measurement = [*found.notes], None
-    if record is not None and record.policy_sha256 not in (None, as_given):
-        notes.append(OTHER_POLICY)
+    measurement, recorded = None, None if record is None else record.policy_sha256
+    notes = [] if recorded in (None, as_given) else [OTHER_POLICY]
     if tables.keys() == policy.tables.keys() and all(table.is_whole for table in tables.values()):
         measurement = measure_linked(engine, found.tables, policy, sources=sources)
         shortfalls += measurement.shortfalls
@@ -74,7 +72,9 @@ def verify_linked(
         if sources is None:
             notes += (WITHOUT_SOURCES.format(each.model) for each in measurement.models if each.attained is None)
     if record is not None:
-        shortfalls += [*_other_counts(record, measurement), *other_levels(record, policy)]
+        shortfalls += other_levels(record, policy)
+    if record is not None and record.linked is not None and measurement is not None:
+        shortfalls += other_rows(measurement, {name: each.rows for name, each in record.linked.tables.items()})
     released = {name: table.found.source for name, table in tables.items()}
     attributes = {each for table in tables.values() for each in verified_with(table.policy, has_source=bool(read))}
     with linked_taxonomies(engine, read or released, policy, attributes):
@@ -172,8 +172,3 @@ def _other_tables(found: FoundLinked, policy: LinkedPolicy) -> Iterator[str]:
         f'it has the table "{each}", which the policy lacks' for each in found.tables if each not in policy.tables
     )
     yield from (f'it lacks the table "{each}"' for each in policy.tables if each not in found.tables)
-
-
-def _other_counts(record: Record, found: LinkedMeasurement | None) -> Iterator[str]:
-    if found is not None and record.linked is not None:
-        yield from other_rows(found, {name: each.rows.released for name, each in record.linked.tables.items()})

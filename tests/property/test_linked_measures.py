@@ -160,13 +160,13 @@ def measured_again(session: sa.Session, policy: LinkedPolicy = POLICY) -> Linked
 def test_known_rows_and_trees_of_four_tables(session: sa.Session, persons: list[Row]) -> None:
     found = measured(session, persons)
     assert {
-        number: (each.k, each.patterns, each.unique_patterns, each.persons_below, each.unique_persons)
+        number: (each.k, each.pattern_count, each.unique_patterns, each.persons_below, each.unique_persons)
         for number, each in found.known.items()
     } == expected(persons, 3)
     alike = [sum(same(person, other) for other in persons) for person in persons]
     assert found.trees is not None
     assert found.trees.k == min(alike, default=None)
-    assert found.trees.class_count == round(sum(1 / size for size in alike))
+    assert found.trees.pattern_count == round(sum(1 / size for size in alike))
     assert found.trees.unique_persons == alike.count(1)
     assert found.trees.persons_below == sum(size < 3 for size in alike)
     assert found.broken[BILLS].orphans == 2
@@ -198,13 +198,13 @@ WARDS = (
 def test_fact_of_seven_persons(session: sa.Session) -> None:
     found = seven(session, WARDS)
     assert found.trees is not None
-    assert (found.trees.k, found.trees.class_count, found.trees.unique_persons) == (1, 6, 5)
+    assert (found.trees.k, found.trees.pattern_count, found.trees.unique_persons) == (1, 6, 5)
     assert [found.known[m].k for m in range(3)] == [3, 1, 1]
-    assert [found.known[m].patterns for m in range(3)] == [2, 4, 3]
+    assert [found.known[m].pattern_count for m in range(3)] == [2, 4, 3]
     assert [found.known[m].unique_patterns for m in range(3)] == [0, 1, 2]
     everywhere = seven(session, WARDS, "'*'")
     assert everywhere.trees is not None
-    assert (everywhere.trees.k, everywhere.trees.class_count, everywhere.trees.unique_persons) == (1, 5, 4)
+    assert (everywhere.trees.k, everywhere.trees.pattern_count, everywhere.trees.unique_persons) == (1, 5, 4)
     assert [everywhere.known[m].k for m in range(3)] == [3, 2, 1]
 
 

@@ -11,34 +11,18 @@ from sqlanon.model.release.measurement import ModelResult, Result, Verdict, mode
 from sqlanon.report.document import Part, Table, Text, count, facts, percent, strong
 
 
-class PersonClasses(Result):
-    """Classes of persons who look alike.
-
-    Attributes:
-        k: persons of the smallest class; None without persons.
-        class_count: classes.
-        unique_persons: persons who are alone in their class.
-        persons_below: persons in classes of fewer than the policy's k.
-    """
-
-    k: int | None
-    class_count: int
-    unique_persons: int
-    persons_below: int
-
-
 class KnownPatterns(Result):
-    """What somebody may know of a person and a number of rows that the person has.
+    """What somebody may know of a person: combinations of labels that some person has.
 
     Attributes:
-        k: persons who have the rarest pattern.
-        patterns, unique_patterns: the combinations of labels that some person has, and those of one person.
+        k: persons who have the rarest pattern; None without persons.
+        pattern_count, unique_patterns: the patterns, and those of one person.
         persons_below: persons with a pattern that fewer than the policy's k have.
         unique_persons: persons with a pattern that nobody else has.
     """
 
-    k: int
-    patterns: int
+    k: int | None
+    pattern_count: int
     unique_patterns: int
     persons_below: int
     unique_persons: int
@@ -74,8 +58,8 @@ class LinkedMeasurement(Result):
         broken: the keys of each table that don't join rows. Orphans belong to nobody and count nowhere below.
         known: by the number of known rows, from 0 on, what somebody may know. A number that nobody has is missing, and
             all are if rows of a table lack keys of their own.
-        trees: classes of persons by all of their rows; None if rows lack keys.
-        counts: classes of persons by the numbers of their rows in each table; None if rows lack keys.
+        trees: the patterns of persons with all of their rows; None if rows lack keys.
+        counts: the patterns of persons with the numbers of their rows in each table; None if rows lack keys.
         models: every privacy model of the policy: the persons who are left, and shares of persons of a class of trees
             who have a value in some row.
     """
@@ -86,8 +70,8 @@ class LinkedMeasurement(Result):
     rows: dict[str, int]
     broken: dict[str, BrokenKeys]
     known: dict[int, KnownPatterns] = Field(default_factory=dict)
-    trees: PersonClasses | None = None
-    counts: PersonClasses | None = None
+    trees: KnownPatterns | None = None
+    counts: KnownPatterns | None = None
     models: tuple[ModelResult, ...] = ()
 
     @property
@@ -114,7 +98,7 @@ class LinkedMeasurement(Result):
         shown = len(headings) if is_promised else len(headings) - 1
         return Table(headings[:shown], [row[:shown] for row in rows], numbers=(1, 2, 3))
 
-    def _knowledge(self) -> Iterator[tuple[str, KnownPatterns | PersonClasses, bool]]:
+    def _knowledge(self) -> Iterator[tuple[str, KnownPatterns, bool]]:
         """Yield what somebody may know, whom it leaves, and whether the policy is about it."""
         for number, found in self.known.items():
             yield KNOWN[number], found, self.known_rows is None or number <= self.known_rows

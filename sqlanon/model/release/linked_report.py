@@ -1,4 +1,4 @@
-"""The report of a release of linked tables, and the release itself."""
+"""The numbers of a run over linked tables, the release itself, and the report for whoever approves it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from sqlanon.model.release.linked import LinkedMeasurement
+from sqlanon.model.policy.policy_parts import ReleaseTerms
+from sqlanon.model.release.linked import LinkedMeasurement, LinkedVerification
 from sqlanon.model.release.measurement import PartialResult, Result, models_table
+from sqlanon.model.release.published import Release
 from sqlanon.model.release.reports import CUSTODIAN_FIELDS as OF_ONE_TABLE
 from sqlanon.model.release.reports import Guarantee, Report, levels_table
 from sqlanon.report.document import (
@@ -87,10 +89,6 @@ class LinkedReport(Report):
     hidden: dict[str, tuple[HiddenLabel, ...]] = Field(default_factory=dict)
     intervals: dict[str, SingledOut] = Field(default_factory=dict)
 
-    @property
-    def heading(self) -> str:
-        return f"Release {self.into}"
-
     def parts(self) -> Iterator[Part]:
         yield paragraph(self.search_in_words)
         yield models_table(self.models)
@@ -159,27 +157,54 @@ KNOWLEDGE = "How many released persons fit, at least, what somebody knows of one
 FEW_PERSONS = "The labels that released persons lost most often; those of fewer than {} persons are not shown."
 
 
-class LinkedRelease(PartialResult):
+class LinkedRelease(Release):
     """Published tables that belong together.
 
     Attributes:
         into: the folder or the schema.
         tables: the file or table of each table of the policy.
         node: the level of each quasi-identifier, e.g. ``{"patients.born": 1, "visits.day": 2}``.
-        guarantee: the guarantee.
-        report: the numbers of the run that wrote it.
+        guarantee, report: as of :class:`Release`.
     """
 
-    into: str
-    tables: dict[str, str]
-    node: dict[str, int]
-    guarantee: Guarantee
     report: LinkedReport
-
-    @property
-    def heading(self) -> str:
-        return self.report.heading
 
     def parts(self) -> Iterator[Part]:
         yield from self.report.parts()
         yield from self.guarantee.parts()
+
+
+class LinkedReleaseReport(PartialResult):
+    """What a release of linked tables promises, what it shows of persons, and what is left out: for who approves it.
+
+    Attributes:
+        release: in words.
+        date: the day of the report.
+        version: of the package that wrote the release.
+        terms: who may use the release, from the policy.
+        promise: the guarantee.
+        report: the numbers of the run, as they travel with the release.
+        verification: the release as it is now, against its policy and its record.
+    """
+
+    release: str
+    date: str
+    version: str
+    terms: ReleaseTerms | None = None
+    promise: Guarantee
+    report: LinkedReport
+    verification: LinkedVerification
+
+    @property
+    def heading(self) -> str:
+        return f"Report on {self.release}"
+
+    def parts(self) -> Iterator[Part]:
+        terms = {} if self.terms is None else self.terms.model_dump(mode="json", exclude_none=True)
+        met = "yes" if self.verification.met else "no"
+        yield facts([("date of this report", self.date), ("as it was released, and as promised", met), *terms.items()])
+        promised = (*notes("", self.promise.claims), *notes("As long as", self.promise.conditions))
+        yield Section("What is promised", promised)
+        yield from self.report.parts()
+        yield Section("What is not promised", notes("", self.promise.not_covered))
+        yield Section("Verification", (*self.verification.sentences(),))

@@ -85,14 +85,13 @@ SELECT id AS anon_person, class AS anon_class FROM :rows AS anon_rows;
 
 -- name: counted
 -- persons with the numbers of their rows
-SELECT anon_persons.class, list_sort(list((anon_counted.number, anon_counted.row_count))) AS tree
-FROM :persons AS anon_persons
-LEFT JOIN (
-    SELECT person, id % :tables AS number, count(*) AS row_count
+SELECT class, list_sort(list((number, row_count))) AS tree
+FROM (
+    SELECT class, person, id % :tables AS number, count(*) AS row_count
     FROM :rows AS anon_rows
-    GROUP BY person, id % :tables
-) AS anon_counted ON anon_counted.person = anon_persons.id
-GROUP BY anon_persons.id, anon_persons.class;
+    GROUP BY class, person, id % :tables
+) AS anon_counted
+GROUP BY class, person;
 
 -- name: classes
 -- classes of persons

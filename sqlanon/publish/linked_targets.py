@@ -39,20 +39,10 @@ def linked_destination(place: str | Path) -> Destination:
     return found
 
 
-def holder_of(engine: Engine, into: Destination, root: str) -> Destination:
-    """Return the place of the record: the folder, or the table of persons in a schema."""
-    return into if into.kind == "folder" else _place_of(engine.place_schema(into.name), root)
-
-
-def _place_of(schema: exp.Table, table: str) -> Destination:
-    return Destination(table_named((schema.db, table)), "table")
-
-
-@contextmanager
 def linked_target(
-    engine: Engine, into: Destination, tables: Sequence[str], read: Mapping[str, ResolvedSource], *, replace: Replace
-) -> Iterator[LinkedTarget]:
-    """Open the target of a release of several tables: all of them appear at the end of the block, or none.
+    engine: Engine, into: Destination, tables: Sequence[str], read: Mapping[str, ResolvedSource], replace: Replace
+) -> LinkedTarget:
+    """Return the target of a release of several tables: all of them appear at the end of ``opened``, or none.
 
     A folder appears as a whole if the block succeeds. Tables of a schema are written in the transaction that the block
     opens around them and their record.
@@ -68,9 +58,7 @@ def linked_target(
     if any(engine.is_far(source.relation) for source in read.values()):
         raise EngineError("rows on a server are not for several tables yet: read them here", step="target")
     kind = LinkedSchema if into.kind == "table" else LinkedFolder
-    target: LinkedTarget = kind(engine, into, tables, read, replace)
-    with target.opened():
-        yield target
+    return kind(engine, into, tables, read, replace)
 
 
 class LinkedFolder(FolderTarget):
@@ -123,7 +111,7 @@ class TableOfSchema(TableTarget):
     def __init__(
         self, engine: Engine, schema: exp.Table, table: str, read: Mapping[str, ResolvedSource], replace: Replace
     ) -> None:
-        super().__init__(engine, _place_of(schema, table), read, replace)
+        super().__init__(engine, Destination(table_named((schema.db, table)), "table"), read, replace)
         self._place = exp.Table(this=identifier(table), db=schema.args["db"], catalog=schema.args["catalog"])
 
     @cached_property

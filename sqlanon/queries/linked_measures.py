@@ -56,19 +56,19 @@ class JoinedTables:
 
     def known(self, upto: int, k: int) -> exp.Query:
         """Select the columns of ``anon.known_rows``."""
-        facts = SQL.query("facts", rows=self._below(), depths=len(self.tables))
+        facts = SQL.query("facts", rows=self._all_rows(), depths=len(self.tables))
         everybody = SQL.query("everybody", rows=self.rows(0))
         given = subquery(everybody, "anon_everybody"), subquery(facts, "anon_listed")
         return table_call("known_patterns", *given, number(upto), number(k))
 
-    def _below(self) -> exp.Subquery:
-        """The rows of all tables but that of persons."""
-        rows = [select([exp.Star()], self.rows(place).table) for place in range(1, len(self.tables))]
-        return subquery(union_all(rows), "anon_below")
+    def _all_rows(self) -> exp.Subquery:
+        wanted = [*map(column, ("id", "person", "class", "path", "label"))]
+        rows = (select(wanted, self.rows(place).table) for place in range(len(self.tables)))
+        return subquery(union_all(rows), "anon_all")
 
     def counts(self, k: int) -> exp.Query:
         """Select what :meth:`known` does, but ``known_rows``, by the numbers of rows in each table."""
-        found = SQL.query("counted", persons=self.rows(0), rows=self._below(), tables=len(self.tables))
+        found = SQL.query("counted", rows=self._all_rows(), tables=len(self.tables))
         return SQL.query("classes", alike=found, k=k)
 
     def grow(self) -> Iterator[Step]:

@@ -27,7 +27,7 @@ from sqlanon.model.record import LinkedRecord, LinkedTableRecord, ReportRecord, 
 from sqlanon.model.release.linked import LinkedMeasurement
 from sqlanon.model.release.linked_report import CUSTODIAN_FIELDS, LinkedRelease, LinkedReport, LinkedRowCounts
 from sqlanon.model.release.measurement import with_notes
-from sqlanon.publish.linked_targets import LinkedTarget, holder_of, linked_destination, linked_target
+from sqlanon.publish.linked_targets import LinkedTarget, linked_destination, linked_target
 from sqlanon.publish.provenance import attained_bounds, promise_of, record_by
 from sqlanon.release.linked_guarantee import linked_guarantee
 from sqlanon.releases.listing import latest
@@ -68,15 +68,12 @@ def anonymize_linked(
         raise PolicyError(f'replace="changed" is not for several tables: {reason}')
     stages = Stages(progress)
     place = linked_destination(into)
-    holder = holder_of(engine, place, policy.root)
+    target = linked_target(engine, place, policy.ordered, sources, replace)
     with stages.watching(engine), bound_linked(engine, sources, policy) as bound:
-        with (
-            noting(engine, [*sources.values()], holder, is_listed=is_listed) as noted,
-            linked_target(engine, place, bound.policy.ordered, sources, replace=replace) as target,
-        ):
-            release = _Run(engine, bound, sources, place.name, target, noted, stages).release(
-                stopped or never, max_loss
-            )
+        place_of_record = target.holder.into
+        with noting(engine, [*sources.values()], place_of_record, is_listed=is_listed) as noted, target.opened():
+            run = _Run(engine, bound, sources, place.name, target, noted, stages)
+            release = run.release(stopped or never, max_loss)
         stages.finish()
     return release.model_copy(update={"report": noted.reported(release.report)})
 

@@ -289,3 +289,25 @@ def test_shares_are_of_persons_who_have_a_value(session: sa.Session, persons: li
     short = [sentence for sentence in found.shortfalls if "attained" in sentence]
     bounds = [max(shares) <= 0.5, max(ratios) - 1 <= 1 and not is_beyond, max(ratios) - 1 <= 1, log2(max(ratios)) < 1]
     assert len(short) == bounds.count(False)
+
+
+def test_bounds_on_different_numbers_of_columns_by_table(session: sa.Session) -> None:
+    tables = {
+        "one": "SELECT range AS id, range % 2 AS sex FROM range(6)",
+        "two": "SELECT range AS id, range % 6 AS above, 'a' AS a, range % 3 AS b FROM range(12)",
+        "three": "SELECT range % 12 AS above, range % 4 AS c FROM range(12)",
+    }
+    policy = LinkedPolicy(
+        tables={
+            "one": TableRoles(row_key="id", quasi_identifiers=("sex",)),
+            "two": TableRoles(parent="one", key="above", row_key="id", sensitive=("a", "b")),
+            "three": TableRoles(parent="two", key="above", sensitive=("c",)),
+        },
+        privacy=(AlphaKAnonymity("two.a", alpha=0.5, k=2), AlphaKAnonymity("two.b", alpha=0.9, k=2)),
+    )
+    engine = engine_of(session)
+    found = measure_linked(engine, {name: engine.resolve(query) for name, query in tables.items()}, policy)
+    shares = {each.column: each.attained for each in found.models if each.column is not None}
+    assert shares["two.a"] == 1
+    assert shares["two.b"] == pytest.approx(1 / 3)
+    assert found.counts is not None and found.counts.k == 3

@@ -75,10 +75,8 @@ def opened(
     *,
     replace: Replace = False,
 ) -> Iterator[LinkedTarget]:
-    with (
-        linked_target(engine, linked_destination(into), tables, read or {}, replace=replace) as target,
-        engine.transaction(),
-    ):
+    target = linked_target(engine, linked_destination(into), tables, read or {}, replace)
+    with target.opened(), engine.transaction():
         yield target
 
 

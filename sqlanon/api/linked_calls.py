@@ -54,14 +54,15 @@ def linked_sources(opened: OpenedEngine, policy: LinkedPolicy, given: object) ->
 
 
 def measure_linked_tables(opened: OpenedEngine, given: object, policy: LinkedPolicy) -> LinkedMeasurement:
+    from sqlanon.model.policy_value import unknown_names
     from sqlanon.verification.linked import measure_linked
 
     sources = linked_sources(opened, policy, given)
     problems = [f'source "{name}" is not a table of the policy' for name in sources if name not in policy.tables]
     for name, roles in policy.tables.items():
-        there = {folded(found.name) for found in opened.engine.describe(sources[name].relation)}
-        needed = (policy.row_key(name), roles.key, *roles.quasi_identifiers)
-        problems += [f'"{name}" has no column "{each}"' for each in needed if each and folded(each) not in there]
+        there = [found.name for found in opened.engine.describe(sources[name].relation)]
+        needed = [each for each in (policy.row_key(name), roles.key, *roles.quasi_identifiers) if each is not None]
+        problems += [f'"{name}" has no column "{each}"{meant}' for each, meant in unknown_names(needed, there)]
     if problems:
         raise PolicyError("the policy does not fit the tables:", problems)
     return measure_linked(opened.engine, sources, policy)

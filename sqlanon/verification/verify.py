@@ -34,7 +34,6 @@ from sqlanon.verification.measure import Beside, beside_release, counted, measur
 
 RELEASED_ROLES = ("quasi_identifiers", "sensitive", "pseudonyms", "insensitive")
 
-OTHER_RECORD = "its record does not have the given hash"
 OTHER_POLICY = "it was made by a policy other than the one it is verified against"
 
 NOT_COVERED = (
@@ -47,10 +46,6 @@ PLACES_NOT_COVERED = (
 PROMISE_NOT_COVERED = (
     "what its mechanism promises: that is a property of how the release was made, which its provenance records and no "
     "measure of its rows shows; audit-privacy tests the mechanism",
-)
-NOT_SIGNED = (
-    "who wrote the provenance: it is not signed, so that whoever can change the release can change its hashes as well; "
-    "a hash of the record that is handed over another way proves it (record_sha256, --record-sha256)",
 )
 
 
@@ -96,19 +91,15 @@ def verify_published(
     if not is_private and beside is not None and beside.source is not None and k is not None and k < policy.criteria.k:
         relation = found.source.relation
         notes += few_matches(engine, relation, beside.source, policy.quasi_identifiers, policy.criteria.k)
-    if expected_record is not None and found.record_sha256 != expected_record.strip().lower():
-        shortfalls.append(OTHER_RECORD)
-    return Verification(
+    verification = Verification(
         source=found.source.description,
         measurement=measurement,
         shortfalls=tuple(shortfalls),
         notes=tuple(notes),
-        not_covered=(
-            *(PROMISE_NOT_COVERED if is_private else NOT_COVERED if source is None else PLACES_NOT_COVERED),
-            *(NOT_SIGNED if expected_record is None else ()),
-        ),
+        not_covered=PROMISE_NOT_COVERED if is_private else NOT_COVERED if source is None else PLACES_NOT_COVERED,
         record_sha256=found.record_sha256,
     )
+    return verification.with_record(expected_record)
 
 
 def differences(

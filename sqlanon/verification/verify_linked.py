@@ -28,9 +28,7 @@ from sqlanon.verification.found_release import FoundRelease
 from sqlanon.verification.linked import measure_linked, other_rows
 from sqlanon.verification.verify import (
     NOT_COVERED,
-    NOT_SIGNED,
     OTHER_POLICY,
-    OTHER_RECORD,
     PLACES_NOT_COVERED,
     differences,
     labels_not_compared,
@@ -83,17 +81,15 @@ def verify_linked(
             more, not_compared = table.differences(read.get(name))
             shortfalls += [of_table(name, each) for each in more]
             unknown += not_compared
-    record_sha256 = None if record is None else record.record_sha256
-    if expected_record is not None and record_sha256 != expected_record.strip().lower():
-        shortfalls.append(OTHER_RECORD)
-    return LinkedVerification(
+    verification = LinkedVerification(
         source=place,
         measurement=measurement,
         shortfalls=tuple(dict.fromkeys(shortfalls)),
         notes=tuple(dict.fromkeys((*notes, *labels_not_compared(unknown)))),
-        not_covered=(*(PLACES_NOT_COVERED if read else NOT_COVERED), *(NOT_SIGNED if expected_record is None else ())),
-        record_sha256=record_sha256,
+        not_covered=PLACES_NOT_COVERED if read else NOT_COVERED,
+        record_sha256=None if record is None else record.sha256,
     )
+    return verification.with_record(expected_record)
 
 
 class _Table:

@@ -207,6 +207,12 @@ class Measurement(Result):
         return (*unmet(self.models), *(() if self.row_count else ("it has no rows",)))
 
 
+NOT_SIGNED = (
+    "who wrote the provenance: it is not signed, so that whoever can change the release can change its hashes as well; "
+    "a hash of the record that is handed over another way proves it (record_sha256, --record-sha256)",
+)
+
+
 class Verdict(Result):
     """The verdict on a release of one table, or of several: its measurement, and its shortfalls against its policy.
 
@@ -243,6 +249,14 @@ class Verdict(Result):
         yield from notes("Not covered", self.not_covered)
         if self.record_sha256 is not None:
             yield paragraph(f"Record: sha256 {self.record_sha256}")
+
+    def with_record(self, expected: str | None) -> Self:
+        """Compare the hash of the record with the one that was handed over, if it was."""
+        if expected is None:
+            return self.model_copy(update={"not_covered": (*self.not_covered, *NOT_SIGNED)})
+        if self.record_sha256 == expected.strip().lower():
+            return self
+        return self.model_copy(update={"shortfalls": (*self.shortfalls, "its record does not have the given hash")})
 
     def without(self, note: str) -> Self:
         """Return the verdict without a note."""

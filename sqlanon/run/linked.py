@@ -178,7 +178,7 @@ class _Run:
             taxonomy_sha256=dict(ChainMap(*(table.path.taxonomy_hashes for table in self.bound.tables.values()))),
             linked=LinkedRecord(tables={name: LinkedTableRecord(rows=each) for name, each in rows.items()}),
             promise=promise_of(self.bound.policy, promise),
-            labels=_labels(report),
+            labels=RungsRecord(levels=report.levels) if report.rungs else NodeRecord(levels=report.node),
             privacy=attained_bounds(self.bound.policy, [each.attained for each in report.models]),
             report=ReportRecord(**report.model_dump(mode="json", exclude=set(CUSTODIAN_FIELDS))),
         )
@@ -196,13 +196,3 @@ class _Run:
         more = f" and {left:,} more targets" if left else ""
         others = f"other releases of these tables are listed: {names}{more}"
         return (f"{others}; classes of several releases can be intersected",) if found else ()
-
-
-def _labels(report: LinkedReport) -> NodeRecord | RungsRecord:
-    """Return the levels of the labels in the release."""
-    if not report.rungs:
-        return NodeRecord(levels=report.node)
-    levels = {name: {level} for name, level in report.node.items()}
-    for rungs in report.rungs.values():
-        levels |= {name: {rung[name] for rung in rungs} for name in rungs[0]}
-    return RungsRecord(levels={name: tuple(sorted(found)) for name, found in levels.items()})

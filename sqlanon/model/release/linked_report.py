@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
+from sqlanon.model.names import enumerated
 from sqlanon.model.policy.policy_parts import ReleaseTerms
 from sqlanon.model.release.linked import LinkedMeasurement, LinkedVerification
 from sqlanon.model.release.measurement import PartialResult, Result, models_table
@@ -118,20 +119,22 @@ class LinkedReport(Report):
         return Table(("column", "label", "rows left out", "of"), rows, numbers=(2, 3))
 
     def _levels(self) -> Iterator[Part]:
-        if self.rungs:
-            several = {name: tuple(rungs[0]) for name, rungs in self.rungs.items()}
-            yield facts((", ".join(columns), f"{len(self.rungs[name])} levels") for name, columns in several.items())
-        named = {column for rungs in self.rungs.values() for column in rungs[0]}
-        yield levels_table({name: level for name, level in self.node.items() if name not in named}, self.heights)
+        yield levels_table({name: enumerated(levels) for name, levels in self.levels.items()}, self.heights)
         losses = [(name, percent(loss)) for name, loss in self.losses.items()]
         yield Table(("table", "of its detail is lost"), losses, numbers=(1,))
 
     @property
-    def warnings(self) -> tuple[str, ...]:
-        """What the promise leaves open, by what was measured."""
-        return tuple(self._warnings())
+    def levels(self) -> dict[str, tuple[int, ...]]:
+        """The levels of each quasi-identifier: several where rows are shown at several."""
+        rungs = [rung for of_table in self.rungs.values() for rung in of_table]
+        return {
+            name: tuple(sorted({rung[name] for rung in rungs if name in rung} or {level}))
+            for name, level in self.node.items()
+        }
 
-    def _warnings(self) -> Iterator[str]:
+    @property
+    def warnings(self) -> Iterator[str]:
+        """What the promise leaves open, by what was measured."""
         for column, found in self.intervals.items():
             yield (
                 f'"{column}": of {count(found.persons)} persons with three rows or more '

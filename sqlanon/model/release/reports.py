@@ -202,7 +202,7 @@ class Report(PartialResult):
             yield facts(own, self.method)
 
 
-def levels_table(node: Mapping[str, int], heights: Mapping[str, int]) -> Table:
+def levels_table(node: Mapping[str, int | str], heights: Mapping[str, int]) -> Table:
     rows = [(name, str(level), str(heights[name])) for name, level in node.items()]
     return Table(("quasi-identifier", "level", "of"), rows, numbers=(1, 2))
 

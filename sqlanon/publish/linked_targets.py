@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
@@ -57,29 +57,19 @@ def linked_target(
     """
     if any(engine.is_far(source.relation) for source in read.values()):
         raise EngineError("rows on a server are not for several tables yet: read them here", step="target")
-    kind = LinkedSchema if into.kind == "table" else LinkedFolder
-    return kind(engine, into, tables, read, replace)
+    _refuse(_equal_names(tables))
+    if into.kind == "table":
+        return LinkedSchema(engine, into, tables, read, replace)
+    _refuse(_impossible_files(tables))
+    return LinkedFolder(engine, into, read, replace)
 
 
 class LinkedFolder(FolderTarget):
     """A folder with a Parquet file per table, named by it."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        into: Destination,
-        tables: Sequence[str],
-        read: Mapping[str, ResolvedSource],
-        replace: Replace,
-    ) -> None:
-        super().__init__(engine, into, read, replace)
-        self.tables = tuple(tables)
-        _refuse([*_impossible_files(tables), *_equal_names(tables)])
-
-    @property
-    def places(self) -> dict[str, str]:
-        """The file of each table."""
-        return {table: str(Path(self.name, file_of(table))) for table in self.tables}
+    def place_of(self, table: str) -> str:
+        """Return the file of a table."""
+        return str(Path(self.name, file_of(table)))
 
     @property
     def holder(self) -> FolderTarget:
@@ -102,9 +92,9 @@ class LinkedFolder(FolderTarget):
 
     def marker_text(self) -> str:
         assert self.record is not None and self.record.linked is not None
-        sizes = self.named()
-        contents = {table: ContentRecord(file_sha256=sha256_of(self.path / file_of(table))) for table in self.tables}
-        return self.record.sealed(self.record.linked.written(contents, listing(sizes))).text
+        linked, sizes = self.record.linked, self.named()
+        contents = {table: ContentRecord(file_sha256=sha256_of(self.path / file_of(table))) for table in linked.tables}
+        return self.record.sealed(linked.written(contents, listing(sizes))).text
 
 
 class TableOfSchema(TableTarget):
@@ -136,20 +126,18 @@ class LinkedSchema:
         self.engine = engine
         self.replace = replace
         self.schema = engine.place_schema(into.name)
-        _refuse([*_equal_names(tables)])
         self.targets = {table: TableOfSchema(engine, self.schema, table, read, replace) for table in tables}
         self.is_begun = False
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        _refuse([*self._taken()])
+        _refuse(self._taken())
         self._left_over()  # refuses tables of other releases
         yield
 
-    @property
-    def places(self) -> dict[str, str]:
-        """The name of each table, with its schema."""
-        return {table: target.name for table, target in self.targets.items()}
+    def place_of(self, table: str) -> str:
+        """Return the name of a table, with its schema."""
+        return self.targets[table].name
 
     @property
     def holder(self) -> TableTarget:
@@ -221,9 +209,9 @@ def root_of(found: Stored) -> str | None:
     return folded(found.table.name if record.companion is None else record.companion.release)
 
 
-def _refuse(problems: Sequence[str]) -> None:
-    if problems:
-        raise TargetError("; ".join(dict.fromkeys(problems)), step="target")
+def _refuse(problems: Iterable[str]) -> None:
+    if found := "; ".join(dict.fromkeys(problems)):
+        raise TargetError(found, step="target")
 
 
 def _impossible_files(tables: Sequence[str]) -> Iterator[str]:

@@ -185,7 +185,8 @@ class _Run:
         report = with_notes(report, self._others_in_words())
         self.noted.note(target.holder, record, target.add_record(record))
         self.stages.begin("publish")
-        return LinkedRelease(into=self.into, tables=target.places, node=report.node, guarantee=promise, report=report)
+        tables = {name: target.place_of(name) for name in report.tables}
+        return LinkedRelease(into=self.into, tables=tables, node=report.node, guarantee=promise, report=report)
 
     def _others_in_words(self) -> tuple[str, ...]:
         """Note the releases of the same tables that the warehouse lists; they are not compared."""

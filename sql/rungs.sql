@@ -37,15 +37,6 @@ FROM (
 GROUP BY anon_above, :keys
 HAVING count(*) >= :k;
 
--- name: label_counts
--- labels, their rows, and what these lose
--- :labels (anon_row_count BIGINT, anon_loss DOUBLE)
-SELECT
-    count(*) AS labels,
-    CAST(coalesce(sum(anon_row_count), 0) AS BIGINT) AS rows,
-    coalesce(sum(anon_row_count * anon_loss), 0) AS lost
-FROM :labels;
-
 -- name: rows_found
 -- rows with these labels
 SELECT anon_left.* REPLACE (anon_labels.anon_class AS anon_class) FROM :left AS anon_left

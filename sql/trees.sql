@@ -37,12 +37,6 @@ FROM (SELECT anon_person, :values AS :keys FROM :persons AS anon_all) AS anon_ke
 INNER JOIN :classes AS anon_classes USING (:keys)
 WHERE anon_classes.anon_is_kept;
 
--- name: rows_of_persons
--- rows to release
-SELECT anon_rows.*
-FROM :rows AS anon_rows
-INNER JOIN :persons AS anon_kept ON anon_kept.anon_person = anon_rows.anon_person;
-
 -- name: values_of_persons
 -- values of persons in some row, with the share of all persons who have them
 -- :rows (anon_person BIGINT, diagnosis VARCHAR)

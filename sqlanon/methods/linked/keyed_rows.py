@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlglot import exp
 
@@ -11,14 +12,26 @@ from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.linked.encoded import EncodedLinked
 from sqlanon.model.lattice import Levels
 from sqlanon.queries.encoded_rows import key_word, with_leaves
-from sqlanon.queries.encoding import words_of
+from sqlanon.queries.encoding import ROW_COUNT, words_of
 from sqlanon.queries.kit.macros import text
-from sqlanon.queries.kit.nodes import Relation, Step, aliased, called, column, double, select, subquery, union_all
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
+    aliased,
+    called,
+    column,
+    double,
+    number,
+    select,
+    subquery,
+    union_all,
+)
 from sqlanon.queries.label_losses import LabelLosses
 from sqlanon.queries.linked import PARENT, PERSON, ROW
 from sqlanon.queries.recodings import AtNode
 
-LOSS = "anon_loss"
+SQL = Queries("keyed_rows")
 
 
 class KeyedRows:
@@ -43,22 +56,30 @@ class KeyedRows:
         query = query.select(*map(aliased, words, self.keys), copy=False)
         return Step(self.relation, query, "rows with their keys", is_again=True)
 
-    def masks(self, levels: Levels) -> dict[str, int]:
-        """Return the bits of labels by key word, where there are any."""
-        found: dict[str, int] = {}
+    def masks(self, levels: Levels) -> list[exp.Expr]:
+        """Return the bits of labels in each key word."""
+        found = dict.fromkeys(self.keys, 0)
         for place in zip(self.positions, levels, strict=True):
             for word, mask in self.encoding.keys.label_masks(*place).items():
                 key = self.encoding.key(word)
-                found[key] = found.get(key, 0) | mask
-        return found
+                found[key] |= mask
+        return [*map(number, found.values())]
 
-    def with_loss(self, rows: exp.Query, levels: Levels) -> exp.Select:
-        """Add to rows with key words ``anon_loss``: the weighted loss of their labels, 0 without a weight."""
+    def label_counts(self, engine: Compute, labels: exp.Expr, levels: Levels) -> dict[str, Any]:
+        """Count labels, given as key words with their rows: ``labels``, ``rows``, and what the rows have ``lost``."""
+        rows: exp.Query = select(map(column, (ROW_COUNT, *self.keys)), labels)
         loss = double(0)
         if self._has_weight:
             losses = LabelLosses(self.encoding, [self._path_levels(levels)], ("lm",))
             rows, loss = losses.beside(rows, keeps_keys=True), losses.weighted()
-        return select([exp.Star(), aliased(loss, LOSS)], subquery(rows, "anon_losing"))
+        found = SQL.query("label_counts", labels=subquery(rows, "anon_labels"), loss=loss)
+        return engine.fetch(found, "labels of rows")[0]
+
+    def counts(self, rows: float, lost: float, certain: int = 0) -> TableCounts:
+        """Return what becomes of all rows, given those that are shown, and what these lose."""
+        counts = self.bound.counts
+        left_out = counts.linked - rows
+        return TableCounts(round(left_out) - counts.cut, certain, (lost + left_out) / counts.linked)
 
     def labelled(self, rows: Relation, levels: Levels, names: Iterable[str] | None = None) -> exp.Select:
         """Select the numbers of rows with key words, and the labels of own quasi-identifiers, by default of all."""
@@ -75,6 +96,19 @@ class KeyedRows:
         """Return levels of the path: the columns of rows above have no weight, and at their tops need no key."""
         own, shapes = dict(zip(self.positions, levels, strict=True)), self.encoding.spec.shapes
         return tuple(own.get(position, shape.height) for position, shape in enumerate(shapes))
+
+
+@dataclass(frozen=True)
+class TableCounts:
+    """What becomes of the rows of a table at a node.
+
+    ``loss`` is the mean over its rows and own quasi-identifiers by weight, with rows that are left out at 1; None if it
+    was not asked, or nothing is left out, so that it follows from the levels.
+    """
+
+    left_out: int  # rows that belong to persons and are not released; in the table of persons the suppressed persons
+    certain: int  # that every less general node leaves out at least
+    loss: float | None = None
 
 
 def keyed_tables(engine: Compute, encoded: EncodedLinked) -> dict[str, KeyedRows]:

@@ -18,10 +18,10 @@ from dataclasses import replace
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.linked.encoded import EncodedLinked
-from sqlanon.methods.linked.keyed_rows import ShownRows
+from sqlanon.methods.linked.keyed_rows import ShownRows, TableCounts
 from sqlanon.methods.linked.known_row import KnownRowCounter
-from sqlanon.methods.linked.node_counts import NodeCounts, TableCounts, is_within_limits
-from sqlanon.methods.linked.rungs import Rungs, counts_of_shown
+from sqlanon.methods.linked.node_counts import NodeCounts, is_within_limits
+from sqlanon.methods.linked.rungs import Rungs
 from sqlanon.methods.linked.written_rows import drawn_blocks
 from sqlanon.model.lattice import Levels
 from sqlanon.queries.kit.named import Queries
@@ -73,11 +73,11 @@ class KnownPairsCounter(KnownRowCounter):
         return replace(counts, tables={**counts.tables, **self._known[counts.levels]})
 
     def _item_counts(self, name: str, levels: Levels, found: Mapping[str, int]) -> TableCounts:
-        table, own = self._encoded.bound.tables[name], self._encoded.own_levels(name, levels)
+        table, own = self._rungs.tables[name], self._encoded.own_levels(name, levels)
         labels = SQL.query("shown_labels", labels=self._rungs.labels(name))
-        shown = self._rungs.label_counts(name, own, subquery(labels, "anon_labels"))
-        certain = table.counts.linked - table.counts.cut - found["rows"] + found["least"]
-        return counts_of_shown(table, shown["rows"], shown["lost"], certain)
+        shown = table.label_counts(self._engine, subquery(labels, "anon_labels"), own)
+        certain = table.counts(found["rows"], 0).left_out + found["least"]
+        return table.counts(shown["rows"], shown["lost"], certain)
 
     def _make_items(self, levels: Levels) -> None:
         """Put rows on one rung in each table, whose labels are items."""

@@ -14,8 +14,8 @@ from functools import cached_property, partial
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.linked.encoded import EncodedLinked
-from sqlanon.methods.linked.keyed_rows import ShownRows
-from sqlanon.methods.linked.node_counts import NodeCounts, TableCounts
+from sqlanon.methods.linked.keyed_rows import ShownRows, TableCounts
+from sqlanon.methods.linked.node_counts import NodeCounts
 from sqlanon.methods.linked.rungs import rows_on_rungs
 from sqlanon.model.lattice import Asked, Levels, NodeSummary
 from sqlanon.nodes.counting import NodeCounter

@@ -7,24 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from sqlanon.methods.linked.encoded import EncodedLinked
-from sqlanon.methods.linked.keyed_rows import ShownRows
+from sqlanon.methods.linked.keyed_rows import ShownRows, TableCounts
 from sqlanon.methods.linked.linked_loss import UNITS
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.nodes.choice import Observer, answered
 from sqlanon.search import SEARCHES, Inquiry, SearchOutcome, SearchProblem, margin
-
-
-@dataclass(frozen=True)
-class TableCounts:
-    """What becomes of the rows of a table at a node.
-
-    ``loss`` is the mean over its rows and own quasi-identifiers by weight, with rows that are left out at 1; None if it
-    was not asked, or nothing is left out, so that it follows from the levels.
-    """
-
-    left_out: int  # rows that belong to persons and are not released; in the table of persons the suppressed persons
-    certain: int  # that every less general node leaves out at least
-    loss: float | None = None
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,12 @@ With one rung in each table, that is a node: it shows what attackers who know on
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.binding.linked import BoundTable
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.linked.encoded import EncodedLinked
-from sqlanon.methods.linked.keyed_rows import KeyedRows, ShownRows, keyed_tables
-from sqlanon.methods.linked.node_counts import TableCounts
+from sqlanon.methods.linked.keyed_rows import KeyedRows, ShownRows, TableCounts, keyed_tables
 from sqlanon.model.lattice import Levels
 from sqlanon.queries.encoding import ROW_COUNT
 from sqlanon.queries.kit.named import Queries
@@ -30,7 +27,6 @@ from sqlanon.queries.kit.nodes import (
     column,
     counted_rows,
     f,
-    number,
     select,
     subquery,
     union_all,
@@ -102,12 +98,6 @@ class Rungs:
             for name, table in self.tables.items()
         }
 
-    def label_counts(self, name: str, levels: Levels, labels: exp.Expr) -> dict[str, Any]:
-        """Count labels of a table: how many ``labels`` and ``rows`` they are, and what the rows have ``lost``."""
-        table = self.tables[name]
-        found = table.with_loss(select(map(column, (ROW_COUNT, *table.keys)), labels), levels)
-        return self._engine.fetch(SQL.query("label_counts", labels=subquery(found, "anon_labels")), "labels of rows")[0]
-
     def _all_left(self, name: str, every: int) -> exp.Select:
         """Select all rows below those that rungs show, or below one in ``every`` class of them."""
         parent = self._encoded.policy.tables[name].parent
@@ -130,7 +120,7 @@ class Rungs:
         for levels in self._new_chain(name) if chain is None else chain:
             sql = self._labelled(name, levels)
             self._make(self.labels(name), sql.query("labels_found", first=first + labels))
-            found = self.label_counts(name, levels, self.labels(name).table)
+            found = table.label_counts(self._engine, self.labels(name).table, levels)
             if chain is None and found["rows"] < MIN_SHARE * looked_at and levels != top:
                 continue  # its rows go on to the next rung
             if keeps:
@@ -144,7 +134,7 @@ class Rungs:
         counts = table.bound.counts
         # The rows of a sample stand for all that may be shown.
         scale = (counts.linked - counts.cut) / max(looked_at, 1) if is_sample else 1.0
-        return labels, counts_of_shown(table.bound, scale * shown_rows, scale * lost)
+        return labels, table.counts(scale * shown_rows, scale * lost)
 
     def _new_chain(self, name: str) -> Iterator[Levels]:
         """Yield the levels of a new chain: the next rung shows rows that are left at the least more loss per row."""
@@ -173,17 +163,10 @@ class Rungs:
         return exp.Select(expressions=[aliased(exp.paren(each), f"rows_{place}") for place, each in enumerate(queries)])
 
     def _labelled(self, name: str, levels: Levels) -> Queries:
-        masks = self.tables[name].masks(levels)
-        return self._sql[name].given(masks=[number(masks.get(key, 0)) for key in self.tables[name].keys])
+        return self._sql[name].given(masks=self.tables[name].masks(levels))
 
     def _make(self, relation: Relation, query: exp.Query) -> None:
         self._engine.run(Step(relation, query, "rows on rungs", is_again=True))
-
-
-def counts_of_shown(table: BoundTable, rows: float, lost: float, certain: int = 0) -> TableCounts:
-    """Return what becomes of a table, given the rows that are shown, and what these lose."""
-    left_out = table.counts.linked - rows
-    return TableCounts(round(left_out) - table.counts.cut, certain, (lost + left_out) / table.counts.linked)
 
 
 def rows_on_rungs(engine: Compute, encoded: EncodedLinked, chains: Chains) -> dict[str, ShownRows]:

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.linked.encoded import EncodedLinked
-from sqlanon.methods.linked.keyed_rows import LOSS, ShownRows
-from sqlanon.methods.linked.node_counts import NodeCounts, TableCounts
+from sqlanon.methods.linked.keyed_rows import SQL as KEYED
+from sqlanon.methods.linked.keyed_rows import ShownRows, TableCounts
+from sqlanon.methods.linked.node_counts import NodeCounts
 from sqlanon.methods.linked.tree_rows import ROWS, SIGNATURE, SQL, TreeRows
 from sqlanon.model.criteria import Bound
 from sqlanon.model.lattice import Levels
@@ -96,100 +98,103 @@ class TreeCounter:
         self._root = encoded.policy.root
         self.counted: tuple[str, ...] = (self._root,)
         self._rows = TreeRows(engine, encoded)
-        self._parts: dict[tuple[Levels, bool], Relation] = {}
+        self._parts: dict[Levels, Relation] = {}
         self._made = 0
         self._shares = TreeShares(engine, encoded)
-        self._known: dict[tuple[Levels, bool], NodeCounts] = {}  # with losses or without
+        self._known: dict[Levels, NodeCounts] = {}  # without losses
 
     def bounds(self, nodes: Sequence[Levels]) -> list[NodeCounts]:
         """Count nodes: what is left out by the columns of persons alone would rule out little."""
         return self.counts(nodes, with_losses=False)
 
     def counts(self, nodes: Sequence[Levels], *, with_losses: bool) -> list[NodeCounts]:
-        new = {levels for levels in nodes if (levels, with_losses) not in self._known}
+        new = {levels for levels in nodes if levels not in self._known}
         for _, alike in itertools.groupby(sorted(new, key=self._part), key=self._part):
             together = [*alike]
-            for levels, row in zip(together, self._totals(together, with_losses), strict=True):
-                tables = {name: self._table_counts(name, levels, row) for name in self._encoded.tables}
-                counts = NodeCounts(levels, tables, row["class_count"], row["kept_class_count"])
-                self._known[levels, with_losses] = counts
-        return [self._known[levels, with_losses] for levels in nodes]
+            for levels, row in zip(together, self._totals(together), strict=True):
+                tables = {name: self._table_counts(name, row) for name in self._encoded.tables}
+                self._known[levels] = NodeCounts(levels, tables, row["class_count"], row["kept_class_count"])
+        counted = [self._known[levels] for levels in nodes]
+        return [*map(self._with_losses, counted)] if with_losses else counted
 
     def show(self, levels: Levels) -> dict[str, ShownRows]:
-        persons, kept = self._persons(levels, False), Relation("anon_kept_persons", "row")
-        keys, classes = self._keys(levels), self._classes(persons, levels, False)
-        sql = SQL.given(persons=persons, values=[*keys.values()], keys=[*keys], classes=classes)
-        self._engine.run(sql.step(kept, "kept_persons"))
-        shown = {}
+        kept, shown = self._kept_persons(levels), {}
         for name, table in self._rows.tables.items():
             found = Relation(f"anon_shown_{table.bound.rows.place}", "row")
-            self._engine.run(SQL.step(found, "rows_of_persons", rows=table.relation, persons=kept))
+            self._engine.run(KEYED.step(found, "rows_of_persons", rows=table.relation, persons=kept))
             shown[name] = ShownRows(table, [(found, self._encoded.own_levels(name, levels))])
         return shown
+
+    def _with_losses(self, counts: NodeCounts) -> NodeCounts:
+        """Add the losses of tables whose rows are left out; others follow from the levels."""
+        lacking = [name for name, each in counts.tables.items() if each.left_out and self._encoded.weights[name]]
+        if not lacking:
+            return counts
+        kept, tables = self._kept_persons(counts.levels), dict(counts.tables)
+        for name in lacking:
+            table, own = self._rows.tables[name], self._encoded.own_levels(name, counts.levels)
+            rows = KEYED.given(rows=table.relation, keys=table.keys, masks=table.masks(own))
+            labels = rows.query("labels_of_persons", persons=kept)
+            found = table.label_counts(self._engine, subquery(labels, "anon_labels"), own)
+            tables[name] = table.counts(found["rows"], found["lost"], tables[name].certain)
+        return replace(counts, tables=tables)
+
+    def _kept_persons(self, levels: Levels) -> Relation:
+        kept, keys, persons = Relation("anon_kept_persons", "row"), self._keys(levels), self._persons(levels)
+        sql = SQL.given(persons=persons, values=[*keys.values()], keys=[*keys], classes=self._classes(persons, levels))
+        self._engine.run(replace(sql.step(kept, "kept_persons"), is_again=True))
+        return kept
 
     def _part(self, levels: Levels) -> Levels:
         """Return the levels of tables below persons."""
         return levels[len(self._encoded.bound.root.own) :]
 
-    def _persons(self, levels: Levels, with_losses: bool) -> Relation:
+    def _persons(self, levels: Levels) -> Relation:
         """Return the persons with the signatures of their rows, made once for the nodes that share them."""
-        part = self._part(levels), with_losses
+        part = self._part(levels)
         relation = self._parts.pop(part, None)
         if relation is None:
             self._made += 1
             relation = Relation(f"anon_persons_{self._made}", "row")
-            persons = self._rows.persons(levels, with_losses=with_losses)
-            self._engine.run(Step(relation, persons, "persons with signatures of their rows", is_again=True))
+            self._engine.run(Step(relation, self._rows.persons(levels), "persons with signatures of their rows"))
         self._parts[part] = relation  # the latest one is the last
         if len(self._parts) > MAX_PARTS:
             self._engine.drop(self._parts.pop(next(iter(self._parts))))
         return relation
 
-    def _table_counts(self, name: str, levels: Levels, found: Mapping[str, Any]) -> TableCounts:
-        rows, losses = self._columns(name)
-        left_out, loss = int(found[rows]), None
-        if left_out and losses in found and self._encoded.weights[name]:
-            known, gain = self._encoded.known_mean(name, levels), left_out - found[losses]
-            loss = known + gain / self._encoded.rows(name)
-        return TableCounts(left_out, int(found.get(f"certain_{rows}", left_out)), loss)
+    def _table_counts(self, name: str, found: Mapping[str, Any]) -> TableCounts:
+        rows = self._rows_column(name)
+        return TableCounts(int(found[rows]), int(found.get(f"certain_{rows}", found[rows])))
 
-    def _totals(self, nodes: Sequence[Levels], with_losses: bool) -> list[dict[str, Any]]:
-        """Return the counts of nodes of one part, with the sums of what is left out by the columns of tables."""
-        persons, is_left_out = self._persons(nodes[0], with_losses), exp.not_(column(IS_KEPT))
-        columns = []
-        for rows, losses in map(self._columns, self._encoded.tables):
-            columns.append(_sum_of(column(rows), is_left_out, rows))
+    def _totals(self, nodes: Sequence[Levels]) -> list[dict[str, Any]]:
+        """Return the counts of nodes of one part, with the rows of each table that are left out."""
+        persons, columns = self._persons(nodes[0]), []
+        for rows in map(self._rows_column, self._encoded.tables):
+            columns.append(_sum_of(column(rows), exp.not_(column(IS_KEPT)), rows))
             if self._shares.bounds:
                 columns.append(_sum_of(column(rows), column(PERSONS) < self._encoded.policy.k, f"certain_{rows}"))
-            if with_losses:
-                of_class = exp.Mul(this=column(rows), expression=column(LOSS)) if rows == PERSONS else column(losses)
-                columns.append(_sum_of(of_class, is_left_out, losses))
         counted = (
-            SQL.query("counts", classes=self._classes(persons, levels, with_losses), node=place, left_out=columns)
+            SQL.query("counts", classes=self._classes(persons, levels), node=place, left_out=columns)
             for place, levels in enumerate(nodes)
         )
         found = self._engine.fetch(union_all(counted), "classes of persons", "node")
         return sorted(found, key=lambda row: int(row["node"]))
 
-    def _classes(self, persons: Relation, levels: Levels, with_losses: bool) -> exp.Select:
-        """Select the classes of persons at a node, with what is below them, and whether they are kept."""
+    def _classes(self, persons: Relation, levels: Levels) -> exp.Select:
+        """Select the classes of persons at a node, with their rows, and whether they are kept."""
         keys = self._keys(levels)
-        below = [each for name in self._encoded.tables if name != self._root for each in self._columns(name)]
-        sums = [aliased(exp.Sum(this=column(each)), each) for each in below if with_losses or not each.startswith(LOSS)]
+        below = (self._rows_column(name) for name in self._encoded.tables if name != self._root)
+        sums = [aliased(exp.Sum(this=column(each)), each) for each in below]
         names = [aliased(value.copy(), name) for name, value in keys.items()]
         classes = SQL.query("classes", persons=persons, columns=names, values=[*keys.values()], carried=sums)
-        if with_losses:
-            classes = self._rows.with_loss(self._root, classes, levels)
         return self._shares.judged(classes, persons.table, keys)
 
     def _keys(self, levels: Levels) -> dict[str, exp.Expr]:
         return {**self._rows.own_bits(self._root, levels), SIGNATURE: column(SIGNATURE)}
 
-    def _columns(self, name: str) -> tuple[str, str]:
-        if name == self._root:
-            return PERSONS, LOSS
-        return self._rows.of(name, ROWS), self._rows.of(name, LOSS)
+    def _rows_column(self, name: str) -> str:
+        return PERSONS if name == self._root else self._rows.of(name, ROWS)
 
 
 def _sum_of(value: exp.Expr, condition: exp.Expr, name: str) -> exp.Alias:
-    return aliased(f.coalesce(filtered(exp.Sum(this=value), condition.copy()), 0), name)
+    return aliased(f.coalesce(filtered(exp.Sum(this=value), condition), 0), name)

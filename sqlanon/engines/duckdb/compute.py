@@ -56,6 +56,17 @@ class Compute(Statements):
         self.far = far  # the home of rows outside the database
         self._described: dict[str, list[SourceColumn]] = {}
         self._scopes: list[dict[str, exp.Drop]] = []
+        self._outer_scopes = 0  # those that the transaction began in
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Run the block in a transaction; refuse a nested one, and a default collation."""
+        with super().transaction():
+            self._outer_scopes = len(self._scopes)
+            try:
+                yield
+            finally:
+                self._outer_scopes = 0
 
     def is_far(self, relation: exp.Expr) -> bool:
         """Return whether a relation or query reads rows outside the database (:class:`Rows`)."""
@@ -112,7 +123,7 @@ class Compute(Statements):
             self.connection.unregister(view)
 
     def drop(self, relation: Relation) -> None:
-        for scope in self._scopes if not self._is_in_transaction else ():  # if it fails, the table is there again
+        for scope in self._scopes[self._outer_scopes :]:  # a failed transaction restores what was made before it
             scope.pop(relation.name, None)
         self._undo(relation.name, drop_table(relation.table))
 

@@ -56,7 +56,7 @@ def linked_contradictions(policy: LinkedPolicy) -> Iterable[str]:
     yield from _misfits_of_models(policy)
     all_roles = policy.all_roles
     for model in policy.privacy:
-        for column, meant in unknown_names(getattr(model, "columns", ()), all_roles.sensitive):
+        for column, meant in unknown_names(model.columns, all_roles.sensitive):
             yield f'{model}: "{column}" is not a sensitive column of a table, as "visits.diagnosis" would be{meant}'
     if all_roles.quasi_identifiers and not misnamed:
         yield from contradictions(all_roles)

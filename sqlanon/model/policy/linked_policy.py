@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, mo
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
+from sqlanon.model.criteria import CLASS_SIZE
 from sqlanon.model.known_rows import KnownRows
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.names import listed
@@ -150,14 +151,10 @@ class LinkedPolicy(WholePolicy):
         return next((model for model in self.privacy if isinstance(model, KnownRows)), None)
 
     @property
-    def models_of_persons(self) -> tuple[KnownRows | KAnonymity | AlphaKAnonymity, ...]:
-        """The models that ask for a number of persons who look alike."""
-        return tuple(model for model in self.privacy if isinstance(model, KnownRows | KAnonymity | AlphaKAnonymity))
-
-    @property
     def k(self) -> int:
         """The least number of persons who look alike."""
-        return max(model.k for model in self.models_of_persons)
+        bounds = (bound for model in self.privacy for bound in model.bounds if bound.measure == CLASS_SIZE)
+        return max(int(bound.required) for bound in bounds)
 
     def roles(self, table: str) -> TableRoles:
         """Return the roles of a table's columns, with its name in all of them."""

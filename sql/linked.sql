@@ -10,8 +10,8 @@
 -- rows of the table of persons
 -- Each row has a number, by which the rows below refer to it.
 SELECT
-    row_number() OVER () AS anon_row,
-    row_number() OVER () AS anon_person,
+    CAST(row_number() OVER () AS UINTEGER) AS anon_row,
+    CAST(row_number() OVER () AS UINTEGER) AS anon_person,
     :row_key COLLATE "binary" AS anon_key,
     FALSE AS anon_is_cut,
     TRUE AS anon_has_key,
@@ -23,7 +23,7 @@ FROM :source;
 -- Without a row above, a row has no person. Rows above the cap of their person are left out, as are those below them.
 -- :is_above anon_person IS NOT NULL AND row_number() OVER (PARTITION BY anon_person ORDER BY age ASC NULLS LAST) > 20
 SELECT
-    row_number() OVER () AS anon_row,
+    CAST(row_number() OVER () AS UINTEGER) AS anon_row,
     anon_parents.anon_row AS anon_parent,
     anon_parents.anon_person,
     :row_key COLLATE "binary" AS anon_key,

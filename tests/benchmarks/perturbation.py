@@ -31,13 +31,22 @@ COPY (
         CASE WHEN draw[3] < 0.5 THEN 'f' ELSE 'm' END AS sex,
         CASE WHEN draw[4] < 0.3 THEN 'north' ELSE 'south' END AS region,
         'trade ' || CAST(floor(14 * pow(draw[5], 2)) AS INTEGER) AS occupation,
-        CAST(exp(9 + 1.5 * (draw[6] + draw[7] + draw[1] - draw[2])) AS BIGINT) AS income
+        CAST(exp(9 + 1.5 * (draw[6] + draw[7] + draw[1] - draw[2])) AS BIGINT) AS income,
+        exp(7 + draw[6] + draw[2]) AS rent,
+        exp(8 + 3 * (draw[7] + draw[3] * draw[6])) AS wealth,
+        exp(4 + 2 * draw[6] * draw[4]) AS tax
     FROM draws
 ) TO '{}' (FORMAT parquet)
 """
+NUMBERS = ["rent", "wealth", "tax"]
 CASES: tuple[tuple[str, dict[str, dict[str, Any]]], ...] = (
     ("PRAM, 14 values, 2 strata", {"occupation": {"kind": "pram", "within": ["region"]}}),
     ("PRAM, plain, most values change", {"occupation": {"kind": "pram", "form": "plain", "change": 0.9}}),
+    ("microaggregation, k = 3", {"wealth": {"kind": "microaggregation"}}),
+    ("microaggregation, k = 20, 2 strata", {"wealth": {"kind": "microaggregation", "k": 20, "within": ["region"]}}),
+    ("swapping, 2 columns", {"income": {"kind": "swap", "together": ["rent"]}}),
+    ("noise, correlated, 4 columns", {"income": {"kind": "noise", "form": "correlated", "together": NUMBERS}}),
+    ("noise, masked, 4 columns, 2 strata", {"income": {"kind": "noise", "together": NUMBERS, "within": ["region"]}}),
 )
 """A name, and the perturbation."""
 
@@ -56,7 +65,8 @@ def main() -> None:
 
 
 def show(name: str, path: str, perturbation: dict[str, dict[str, Any]]) -> None:
-    columns = [*perturbation, *(each for settings in perturbation.values() for each in settings.get("within", ()))]
+    beside = (settings.get(role, ()) for settings in perturbation.values() for role in ("together", "within"))
+    columns = [*perturbation, *(each for some in beside for each in some)]
     plain, plain_peak, _ = in_own_process(grouped, path, columns)
     run, run_peak, _ = in_own_process(published, path, {})
     cpu, peak, changed = in_own_process(published, path, perturbation)
@@ -84,7 +94,7 @@ def published(path: str, perturbation: dict[str, Any]) -> tuple[float, int, int]
     policy = {
         "quasi_identifiers": ["age", "sex"],
         "sensitive": ["occupation", "income"],
-        "insensitive": ["region"],
+        "insensitive": ["region", *NUMBERS],
         "privacy": [{"model": "k-anonymity", "k": 5}],
         "taxonomies": {"age": {"kind": "intervals", "widths": [5, 20]}, "sex": {"kind": "flat"}},
         "perturbation": perturbation,

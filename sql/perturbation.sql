@@ -154,10 +154,10 @@ FROM anon_summed
 GROUP BY anon_stratum, anon_stretch;
 
 -- name: least_squares_groups
--- groups of neighbours with the least sum of squares
--- Place by place, the best last group of the values up to there: its own squares, and the cost of the values before it,
--- which is the item of the state at its size. The path spells the size at each place as a character, and the walk back
--- along it the ends of groups: joining texts copies no lists.
+-- groups of neighbours
+-- Those with the least sum of squares. Place by place, the best last group of the values up to there: its own squares, and
+-- the cost of the values before it, which is the item of the state at its size. The path spells the size at each place
+-- as a character, and the walk back along it the ends of groups: joining texts copies no lists.
 -- :stretches (anon_length BIGINT, anon_rows BIGINT[], anon_values BIGINT[], anon_sums DOUBLE[], anon_squares DOUBLE[])
 -- :least 3
 WITH anon_paths AS (
@@ -211,55 +211,64 @@ anon_walks AS (
         ).anon_ends AS anon_ends
     FROM anon_sized
 ),
-anon_steps AS (
+anon_cuts AS (
     SELECT
+        row_number() OVER () AS anon_stretch,
         anon_rows,
         anon_values,
         list_transform(string_split(anon_ends, ''), lambda anon_each: CAST(unicode(anon_each) AS BIGINT)) AS anon_ends
     FROM anon_walks
-),
-anon_groups AS (
-    SELECT
-        anon_rows,
-        anon_values,
-        unnest(list_prepend(0, anon_ends[:-2])) + 1 AS anon_first,
-        unnest(anon_ends) AS anon_last
-    FROM anon_steps
 )
-SELECT anon_rows[anon_first:anon_last] AS anon_rows, anon_values[anon_first:anon_last] AS anon_values
-FROM anon_groups;
+SELECT
+    anon_stretch,
+    unnest(anon_rows) AS anon_row,
+    unnest(anon_values) AS anon_value,
+    unnest(flatten(list_transform(
+        anon_ends,
+        lambda anon_end, anon_turn: list_resize(
+            CAST([] AS BIGINT[]), anon_end - coalesce(anon_ends[anon_turn - 1], 0), anon_end
+        )
+    ))) AS anon_end
+FROM anon_cuts;
+
+-- name: group_values
+-- what groups show
+-- No rounding leaves the range of the group, nor that of the type.
+-- :grouped (anon_stretch BIGINT, anon_row BIGINT, anon_value BIGINT, anon_end BIGINT)
+-- :number TRY_CAST(round(anon_mean) AS BIGINT)
+SELECT
+    anon_stretch,
+    anon_end,
+    anon_low,
+    anon_high,
+    greatest(
+        anon_low, least(anon_high, coalesce(:number, CASE WHEN anon_low < 0 THEN anon_low ELSE anon_high END))
+    ) AS anon_shown
+FROM (
+    SELECT
+        anon_stretch,
+        anon_end,
+        min(anon_value) AS anon_low,
+        max(anon_value) AS anon_high,
+        avg(CAST(anon_value AS DOUBLE) ORDER BY anon_value ASC) AS anon_mean,
+        median(CAST(anon_value AS DOUBLE)) AS anon_median
+    FROM :grouped AS anon_grouped
+    GROUP BY anon_stretch, anon_end
+) AS anon_groups;
 
 -- name: grouped_values
 -- values of groups by row
--- No rounding leaves the range of the group, nor that of the type.
--- :groups (anon_rows BIGINT[], anon_values BIGINT[])
--- :statistic 'avg'
--- :number TRY_CAST(round(anon_number) AS BIGINT)
-WITH anon_measured AS (
-    SELECT
-        anon_rows,
-        anon_values[1] AS anon_low,
-        anon_values[-1] AS anon_high,
-        list_aggregate(CAST(anon_values AS DOUBLE[]), :statistic) AS anon_number
-    FROM :groups AS anon_groups
-),
-anon_shown AS (
-    SELECT
-        unnest(anon_rows) AS anon_row,
-        greatest(
-            anon_low,
-            least(anon_high, coalesce(:number, CASE WHEN anon_number < 0 THEN anon_low ELSE anon_high END))
-        ) AS anon_value
-    FROM anon_measured
-)
-SELECT anon_rows.anon_row, anon_shown.anon_value AS :value
+-- :grouped (anon_stretch BIGINT, anon_row BIGINT, anon_value BIGINT, anon_end BIGINT)
+-- :groups (anon_stretch BIGINT, anon_end BIGINT, anon_low BIGINT, anon_high BIGINT, anon_shown BIGINT)
+SELECT anon_rows.anon_row, anon_groups.anon_shown AS :value
 FROM :rows AS anon_rows
-LEFT JOIN anon_shown USING (anon_row);
+LEFT JOIN :grouped AS anon_grouped USING (anon_row)
+LEFT JOIN :groups AS anon_groups USING (anon_stretch, anon_end);
 
 -- name: equal_groups
 -- groups, and those of one value
--- :groups (anon_rows BIGINT[], anon_values BIGINT[])
-SELECT count(*) AS groups, count(*) FILTER (WHERE anon_values[1] = anon_values[-1]) AS equal
+-- :groups (anon_stretch BIGINT, anon_end BIGINT, anon_low BIGINT, anon_high BIGINT, anon_shown BIGINT)
+SELECT count(*) AS groups, count(*) FILTER (WHERE anon_low = anon_high) AS equal
 FROM :groups AS anon_groups;
 
 -- name: pram_shares

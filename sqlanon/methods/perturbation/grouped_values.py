@@ -12,15 +12,13 @@ from sqlanon.methods.perturbation.change import SQL, Change
 from sqlanon.methods.perturbation.unfit_numbers import number_counts, unfit_numbers
 from sqlanon.model.names import in_quotes
 from sqlanon.model.perturbation import GroupedValues
-from sqlanon.queries.kit.nodes import Relation, column, string, try_cast
+from sqlanon.queries.kit.nodes import Relation, column, try_cast
 from sqlanon.report.document import percent
 
 if TYPE_CHECKING:
     from sqlanon.chance.random_source import RandomSource
 
 STRETCH = 2_000  # values, at least, if the stratum has them; groups have fewer
-
-STATISTICS = {"mean": "avg", "median": "median"}  # of DuckDB
 
 
 class LeastSquaresGroups(Change[GroupedValues]):
@@ -31,16 +29,24 @@ class LeastSquaresGroups(Change[GroupedValues]):
 
     def make(self, source: RandomSource) -> Relation:
         name = self.columns[0]
-        value, shown = column(name), try_cast(column("anon_number"), self.rows.columns[name].type)
-        queries = SQL.given(rows=self.rows.relation, value=value, stratum=self.stratum, least=self.settings.k)
+        shown = try_cast(column(f"anon_{self.settings.value}"), self.rows.columns[name].type)
         stretches = Relation(f"anon_stretches_{self.place}", "row")
-        groups = Relation(f"anon_groups_{self.place}", "class")
-        statistic = string(STATISTICS[self.settings.value])
+        grouped, groups = Relation(f"anon_grouped_{self.place}", "row"), Relation(f"anon_groups_{self.place}", "class")
+        queries = SQL.given(
+            rows=self.rows.relation,
+            stratum=self.stratum,
+            value=column(name),
+            least=self.settings.k,
+            grouped=grouped,
+            groups=groups,
+        )
         self.engine.run(queries.step(stretches, "stretches", length=STRETCH))
-        self.engine.run(queries.step(groups, "least_squares_groups", stretches=stretches))
-        self.engine.run(queries.step(self.made, "grouped_values", groups=groups, number=shown, statistic=statistic))
-        self._counted = self.engine.fetch(SQL.query("equal_groups", groups=groups), "groups")[0]
+        self.engine.run(queries.step(grouped, "least_squares_groups", stretches=stretches))
         self.engine.drop(stretches)
+        self.engine.run(queries.step(groups, "group_values", number=shown))
+        self.engine.run(queries.step(self.made, "grouped_values"))
+        self._counted = self.engine.fetch(queries.query("equal_groups"), "groups of one value")[0]
+        self.engine.drop(grouped)
         self.engine.drop(groups)
         return self.made
 

@@ -52,7 +52,7 @@ class LeastSquaresGroups(Change[GroupedValues]):
 
     def remarks(self) -> Iterator[str]:
         groups, equal = self._counted["groups"], self._counted["equal"]
-        if groups:
+        if equal:
             yield (
                 f"{percent(equal / groups)} of the {groups:,} groups of {in_quotes(self.columns[0])} have one value, "
                 "and show it: it is the true one of each of their rows"

@@ -157,15 +157,18 @@ GROUP BY anon_stratum, anon_stretch;
 -- groups of neighbours
 -- Those with the least sum of squares. Place by place, the best last group of the values up to there: its own squares, and
 -- the cost of the values before it, which is the item of the state at its size. The path spells the size at each place
--- as a character, and the walk back along it the ends of groups: joining texts copies no lists.
+-- as a character, and the walk back along it the ends of groups: joining texts copies no lists. DuckDB 1.5 wants items of
+-- the state's type.
 -- :stretches (anon_length BIGINT, anon_rows BIGINT[], anon_values BIGINT[], anon_sums DOUBLE[], anon_squares DOUBLE[])
 -- :least 3
 WITH anon_paths AS (
     SELECT
         *,
         list_reduce(
-            range(1, anon_length + 1),
-            lambda anon_state, anon_at: list_transform(
+            list_transform(
+                range(1, anon_length + 1), lambda anon_at: struct_pack(anon_costs := [CAST(anon_at AS DOUBLE)], anon_path := '')
+            ),
+            lambda anon_state, anon_item, anon_at: list_transform(
                 [list_min(list_transform(
                     range(:least, 2 * :least),
                     lambda anon_size: struct_pack(
@@ -199,7 +202,9 @@ anon_walks AS (
         anon_rows,
         anon_values,
         list_reduce(
-            range(0, anon_length // :least),
+            list_transform(
+                range(0, anon_length // :least), lambda anon_turn: struct_pack(anon_at := anon_turn, anon_ends := '')
+            ),
             lambda anon_state, anon_turn: CASE
                 WHEN anon_state.anon_at = 0 THEN anon_state
                 ELSE struct_pack(

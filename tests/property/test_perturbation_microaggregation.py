@@ -110,10 +110,14 @@ def test_long_columns_are_cut_into_stretches() -> None:
     ("kind", "values", "wanted"),
     [
         ("INTEGER", [1, 2, 2, 100, 101, 102], [2, 2, 2, 101, 101, 101]),
-        ("BIGINT", [2**63 - 1] * 3 + [-(2**63)] * 3, [2**63 - 1] * 3 + [-(2**63)] * 3),
+        ("BIGINT", [2**63 - 1, 2**63 - 1, 2**63 - 2, *[-(2**63)] * 3], [2**63 - 1] * 3 + [-(2**63)] * 3),
         ("UTINYINT", [0, 0, 255, 255, 254, 0], [0, 0, 255, 255, 255, 0]),
         ("DECIMAL(5, 2)", ["0.01", "0.01", "0.02", "999.99", "999.99", "999.98"], ["0.01"] * 3 + ["999.99"] * 3),
-        ("DECIMAL(38, 0)", ["9" * 38] * 3 + ["-" + "9" * 38] * 3, ["9" * 38] * 3 + ["-" + "9" * 38] * 3),
+        (
+            "DECIMAL(38, 0)",
+            ["9" * 38, "9" * 38, "9" * 37 + "8", *["-" + "9" * 38] * 2, "-" + "9" * 37 + "8"],
+            ["9" * 38] * 3 + ["-" + "9" * 38] * 3,
+        ),
         ("FLOAT", [0.1, 0.1, 0.1, 3e38, 3e38, 3e38], None),
     ],
 )
@@ -173,3 +177,15 @@ def test_the_report_counts_groups_that_show_their_value() -> None:
     assert column.remarks == (
         '50.0 % of the 2 groups of "x" have one value, and show it: it is the true one of each of their rows',
     )
+
+
+@pytest.mark.parametrize("count", [3, 4, 5])
+def test_fewer_than_two_groups_are_one(count: int) -> None:
+    rows = [(float(value**3),) for value in range(count)]
+    shown = released({"x": "DOUBLE"}, rows, {"x": {"kind": "microaggregation", "k": 3}})
+    assert {*shown} == {(sum(value for (value,) in rows) / count,)}
+
+
+def test_groups_may_have_one_value_less_than_two_groups() -> None:
+    rows = [(place // 5 * 100.0,) for place in range(8)]
+    assert released({"x": "DOUBLE"}, rows, {"x": {"kind": "microaggregation", "k": 3}}) == rows

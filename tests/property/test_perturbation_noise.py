@@ -159,11 +159,12 @@ def test_zero_stays_where_it_is_kept() -> None:
     ],
 )
 def test_numbers_stay_in_the_range_of_their_type(kind: str, values: Sequence[Any], low: Any, high: Any) -> None:
-    asked = {"x": {"kind": "noise", "form": "additive", "relative": 1}}
+    asked = {"x": {"kind": "noise", "form": "additive", "relative": 0.2}}
     with sa.connect(threads=1) as session:
         shown, _ = released_in(session, {"x": kind}, [(each,) for each in values] * 20, asked)
         assert session.connection.execute("SELECT DISTINCT typeof(x) FROM made").fetchall() == [(kind,)]
     assert all(low <= now <= high for (now,) in shown)
+    assert all((was < 1) == (now < sum(values) / 2) for was, (now,) in zip([*values] * 20, shown, strict=True))
     assert len({*shown}) > 10
 
 

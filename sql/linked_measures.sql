@@ -140,7 +140,7 @@ INNER JOIN anon_old ON anon_new.anon_key = anon_old.anon_key;
 -- name: hidden_labels
 -- labels of rows that are left out of a release, the most frequent ones first
 -- Rows of persons who are released; labels of fewer than k persons are not shown.
--- :labelled (anon_row BIGINT, age VARCHAR)
+-- :labelled (anon_row BIGINT, anon_person BIGINT, age VARCHAR)
 -- :shown (anon_row BIGINT)
 -- :name age
 -- :most 5
@@ -148,12 +148,11 @@ SELECT
     anon_labelled.:name AS label,
     count(*) FILTER (WHERE anon_shown.anon_row IS NULL) AS hidden_rows,
     count(*) AS row_count
-FROM :linked AS anon_linked
-INNER JOIN :labelled AS anon_labelled ON anon_labelled.anon_row = anon_linked.anon_row
-INNER JOIN :persons AS anon_persons ON anon_persons.anon_row = anon_linked.anon_person
-LEFT JOIN :shown AS anon_shown ON anon_shown.anon_row = anon_linked.anon_row
+FROM :labelled AS anon_labelled
+INNER JOIN :persons AS anon_persons ON anon_persons.anon_row = anon_labelled.anon_person
+LEFT JOIN :shown AS anon_shown ON anon_shown.anon_row = anon_labelled.anon_row
 GROUP BY anon_labelled.:name
-HAVING count(DISTINCT anon_linked.anon_person) FILTER (WHERE anon_shown.anon_row IS NULL) >= :k
+HAVING count(DISTINCT anon_labelled.anon_person) FILTER (WHERE anon_shown.anon_row IS NULL) >= :k
 ORDER BY hidden_rows DESC, label ASC
 LIMIT :most;
 

@@ -96,10 +96,10 @@ def shown(session: sa.Session, counter: KnownPairsCounter, levels: Levels) -> li
             list((below.name, below.label)) FILTER (below.label IS NOT NULL)
         FROM temp.anon_shown_0 AS shown_persons
         LEFT JOIN (
-            SELECT 'stays' AS name, anon_person, anon_shown_1."stays.label" AS label
+            SELECT 'stays' AS name, anon_table_1.anon_person, anon_shown_1."stays.label" AS label
             FROM temp.anon_shown_1 INNER JOIN temp.anon_table_1 USING (anon_row)
             UNION ALL
-            SELECT 'tests' AS name, anon_person, anon_shown_2."tests.label" AS label
+            SELECT 'tests' AS name, anon_table_2.anon_person, anon_shown_2."tests.label" AS label
             FROM temp.anon_shown_2 INNER JOIN temp.anon_table_2 USING (anon_row)
         ) AS below ON below.anon_person = shown_persons.anon_row
         GROUP BY ALL

@@ -82,10 +82,10 @@ class KeyedRows:
         return TableCounts(round(left_out) - counts.cut, certain, (lost + left_out) / counts.linked)
 
     def labelled(self, rows: Relation, levels: Levels, names: Iterable[str] | None = None) -> exp.Select:
-        """Select the numbers of rows with key words, and the labels of own quasi-identifiers, by default of all."""
+        """Select rows with key words: their numbers, those of persons, and labels, by default of all own columns."""
         recoding = AtNode(self.encoding, self._path_levels(levels))
-        query = select([column(ROW, "anon_found")], called(rows.table, "anon_found"))
-        shown: list[exp.Expr] = [column(ROW)]
+        shown: list[exp.Expr] = [column(ROW), column(PERSON)]
+        query = select([column(each.name, "anon_found") for each in shown], called(rows.table, "anon_found"))
         for position, name in zip(self.positions, self.bound.own, strict=True):
             if names is None or name in names:
                 query = recoding.join_label_to_cells(query, "anon_found", position)

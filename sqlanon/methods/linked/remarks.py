@@ -33,7 +33,6 @@ def hidden_labels(
         for own in below_top:
             query = SQL.query(
                 "hidden_labels",
-                linked=keyed.relation,
                 labelled=subquery(keyed.labelled(keyed.relation, levels, [own]), "anon_labels"),
                 shown=shown[name].numbers(),
                 persons=shown[encoded.policy.root].numbers(),

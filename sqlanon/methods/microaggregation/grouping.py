@@ -29,20 +29,17 @@ from sqlanon.queries.kit.nodes import (
     select,
 )
 
-CELLS = Relation("anon_cells_of_numbers", "cell")
+CELLS = Relation("anon_cells_of_numbers", "cell")  # the rows of equal numbers are a point
 PATTERNS = Relation("anon_patterns", "class")
 SCALES = Relation("anon_scales", "count")
-POINTS = Relation("anon_points", "cell")
 FREE = Relation("anon_free", "cell")  # the points in no group yet, by block
 GROUPS = Relation("anon_groups", "cell")  # the group of each point, with its block and step
-GROUPED = Relation("anon_grouped", "cell")
 VALUES = Relation("anon_values_of_groups", "class")
 SHOWN = Relation("anon_shown_points", "cell")  # the numbers of each point, and those of its group
 
 WHOLE = 4000  # the most points of a block that stays whole, for which each step sees all points
 WIDEST = 10  # the fewest rows of a block, in groups: few groups leave many rows far from their own
-AT_ONCE = 4000  # a statement makes steps until that many points are in groups
-FIRST_HALF = 2**30  # added to the number of a block for its upper half, then twice that; there are fewer patterns
+AT_ONCE, PARTS = 4000, 8  # a statement makes steps until that many points, or a share of them, are in groups
 
 
 def named(prefix: str, count: int) -> list[str]:
@@ -139,8 +136,7 @@ class Grouping:
         """Make groups of all points; return whether it was not stopped, after which the others join larger ones."""
         run, sql = self.engine.run, self.sql
         run(sql.step(SCALES, "scales", cells=CELLS, patterns=PATTERNS))
-        run(sql.step(POINTS, "points", cells=CELLS, patterns=PATTERNS, scales=SCALES))
-        run(sql.step(GROUPS, "whole_groups", points=POINTS))
+        run(sql.step(GROUPS, "whole_groups", cells=CELLS, patterns=PATTERNS))
         self._make_blocks()
         is_final = self._step_through(stopped)
         self._add("left_over", groups=GROUPS)
@@ -151,23 +147,29 @@ class Grouping:
         squares = (_difference(name) * _difference(name) for name in self.places)
         # Of points at equal distances the first is the nearest, and the last the farthest.
         distance = exp.paren(added(squares)) * exp.paren(number(1) + column("anon_point", "anon_rest") / number(2**52))
-        held = free = int(self.engine.fetch(counted_rows(FREE.table), "points in no group yet")[0]["rows"])
+        held = free = self._count(FREE)
         step = 0
         while not stopped():
-            self._add("steps_of_mdav", distance=distance, first=step, most=AT_ONCE)
+            self._add("steps_of_mdav", distance=distance, first=step, most=max(AT_ONCE, free // PARTS))
             found = self.engine.fetch(self.sql.query("taken", groups=GROUPS, after=step), "points of some steps")[0]
             if not found["points"]:
                 return True
             free -= found["points"]
             if free < held / 2:
-                still = self.sql.query("still_free", free=FREE, groups=GROUPS)
-                self.engine.run(Step(FREE, still, "points in no group yet", is_again=True))
+                self._keep("still_free", groups=GROUPS)
                 held = free
             else:
                 taken = select([column("anon_point")], GROUPS.table).where(column("anon_step") > step)
                 self.engine.execute(exp.Delete(this=FREE.table, where=_is_one_of(taken)), "points in no group yet")
             step = found["last"]
         return False
+
+    def _count(self, relation: Relation) -> int:
+        return int(self.engine.fetch(counted_rows(relation.table), "rows of a step")[0]["rows"])
+
+    def _keep(self, name: str, **roles: Role) -> None:
+        query = self.sql.query(name, free=FREE, **roles)
+        self.engine.run(Step(FREE, query, "points in no group yet", is_again=True))
 
     def _add(self, name: str, **roles: Role) -> None:
         query = self.sql.query(name, free=FREE, **roles)
@@ -176,22 +178,26 @@ class Grouping:
     def _make_blocks(self) -> None:
         size = max(self.settings.block, WIDEST * self.settings.k)
         squares = added(column(name) * column(name) for name in self.places)
-        self.engine.run(self.sql.step(FREE, "blocks", points=POINTS, squares=squares, most=max(WHOLE, size)))
+        sql = self.sql.given(cells=CELLS, patterns=PATTERNS, scales=SCALES)
+        self.engine.run(sql.step(FREE, "blocks", squares=squares, most=max(WHOLE, size)))
         largest = self.sql.query("largest_block", free=FREE)
-        level = FIRST_HALF
+        # Numbers without gaps, which DuckDB groups by fastest: those of upper halves follow those of all blocks.
+        blocks = patterns = self._count(PATTERNS)
         while self.engine.fetch(largest, "points of the largest block")[0]["points"] > size:
             upper = self.sql.query("upper_halves", free=FREE, size=size)
             block = column("anon_block")
-            moved = exp.Update(this=FREE.table, expressions=[block.eq(block + level)], where=_is_one_of(upper))
+            moved = exp.Update(this=FREE.table, expressions=[block.eq(block + blocks)], where=_is_one_of(upper))
             self.engine.execute(moved, "halves of blocks")
-            level *= 2
+            blocks *= 2
+        if blocks > patterns:
+            self._keep("sorted_blocks")
 
     def values(self) -> Grouped:
         """Make the numbers of groups, and measure what they lose."""
         run, sql, count = self.engine.run, self.sql, len(self.columns)
-        run(sql.step(GROUPED, "grouped_points", points=POINTS, groups=GROUPS))
-        run(sql.step(VALUES, f"{self.settings.value}s_of_groups", grouped=GROUPED))
-        run(sql.step(SHOWN, "shown_points", grouped=GROUPED, values=VALUES))
+        sql = sql.given(grouped=sql.query("grouped_points", cells=CELLS, groups=GROUPS))
+        run(sql.step(VALUES, f"{self.settings.value}s_of_groups"))
+        run(sql.step(SHOWN, "shown_points", values=VALUES))
         names = {what: named(what, count) for what in ("cells", "squares", "differences")}
         pairs = zip(self.numbers, self.shown, strict=True)
         alike = exp.and_(*(same(column(x), column(y)) for x, y in pairs), copy=False)

@@ -47,7 +47,7 @@ class Microaggregation(MethodSettings):
     needs_taxonomies: ClassVar = False
     model: Literal["microaggregation"] = "microaggregation"
     k: TwoOrMore = Field(kw_only=False)
-    block: Annotated[int, Field(ge=10, le=100_000, strict=True)] = 1000
+    block: Annotated[int, Field(ge=10, le=100_000, strict=True)] = 500
     value: GroupValue = "mean"
     suppression_limit: Share = 0.0
 

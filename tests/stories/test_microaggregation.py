@@ -108,6 +108,8 @@ def test_models_on_values_hold_in_every_group_or_nothing_is_published(session: s
     ("options", "reason"),
     [
         ({"quasi_identifiers": [HOSTILE, "rooms", "illness"], "sensitive": []}, '"illness" is VARCHAR, not a number'),
+        ({"method": {"model": "microaggregation", "k": 1}}, "greater than or equal to 2"),
+        ({"method": {"model": "microaggregation", "k": 10**6}}, "less than 1000000"),
         ({"privacy": [sa.KAnonymity(5)]}, r"must list k-anonymity \(k = 4\)"),
         ({"privacy": [sa.KAnonymity(4), sa.KMap(4, population="people")]}, "groups are judged by their rows"),
         ({"quality": sa.DM()}, "takes no quality model"),

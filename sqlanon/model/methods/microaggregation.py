@@ -9,8 +9,9 @@ from pydantic import Field
 
 from sqlanon.model.methods.settings import MethodSettings, Requirements
 from sqlanon.model.policy_value import Share, kind_of
-from sqlanon.model.privacy import KAnonymity, PrivacyModel, TwoOrMore
+from sqlanon.model.privacy import KAnonymity, PrivacyModel
 
+MAX_NEAREST_ROWS = 1_000_000  # DuckDB's arg_min takes fewer
 MAX_COLUMNS = 60  # whose patterns of NULL are bits of one number
 
 GroupValue = Literal["mean", "median", "mode"]
@@ -33,7 +34,7 @@ class Microaggregation(MethodSettings):
     Data Mining and Knowledge Discovery 11); groups of all columns together, Domingo-Ferrer and Mateo-Sanz 2002.
 
     Args:
-        k: the minimum number of rows in a group, 2 or more.
+        k: the minimum number of rows in a group, 2 or more, and fewer than a million.
         block: the maximum number of different rows in a block; a block has 10 k at least.
         value: ``"mean"`` of the numbers of a group, weighted if the policy names ``row_weight``, their ``"median"``, or
             the ``"mode"``, the most frequent one.
@@ -46,7 +47,7 @@ class Microaggregation(MethodSettings):
     against_pseudonyms: ClassVar = None
     needs_taxonomies: ClassVar = False
     model: Literal["microaggregation"] = "microaggregation"
-    k: TwoOrMore = Field(kw_only=False)
+    k: Annotated[int, Field(ge=2, lt=MAX_NEAREST_ROWS, strict=True)] = Field(kw_only=False)
     block: Annotated[int, Field(ge=10, le=100_000, strict=True)] = 500
     value: GroupValue = "mean"
     suppression_limit: Share = 0.0

@@ -157,39 +157,44 @@ GROUP BY anon_stratum, anon_stretch;
 -- groups of neighbours
 -- Those with the least sum of squares. Place by place, the best last group of the values up to there: its own squares, and
 -- the cost of the values before it, which is the item of the state at its size. The path spells the size at each place
--- as a character, and the walk back along it the ends of groups: joining texts copies no lists. DuckDB 1.5 wants items of
--- the state's type.
+-- as a character, and the walk back along it the ends of groups: joining texts copies no lists. The first state is an
+-- item of the list: given beside it, DuckDB 1.5 mixes up the columns of lists of several lengths.
 -- :stretches (anon_length BIGINT, anon_rows BIGINT[], anon_values BIGINT[], anon_sums DOUBLE[], anon_squares DOUBLE[])
 -- :least 3
 WITH anon_paths AS (
     SELECT
         *,
         list_reduce(
-            list_transform(
-                range(1, anon_length + 1), lambda anon_at: struct_pack(anon_costs := [CAST(anon_at AS DOUBLE)], anon_path := '')
+            list_prepend(
+                struct_pack(
+                    anon_at := CAST(0 AS BIGINT),
+                    anon_costs := list_transform(
+                        range(1, 2 * :least),
+                        lambda anon_size: CASE WHEN anon_size = 1 THEN CAST(0 AS DOUBLE) ELSE CAST('inf' AS DOUBLE) END
+                    ),
+                    anon_path := ''
+                ),
+                list_transform(
+                    range(1, anon_length + 1),
+                    lambda anon_at: struct_pack(anon_at := anon_at, anon_costs := CAST([] AS DOUBLE[]), anon_path := '')
+                )
             ),
-            lambda anon_state, anon_item, anon_at: list_transform(
+            lambda anon_state, anon_next: list_transform(
                 [list_min(list_transform(
                     range(:least, 2 * :least),
                     lambda anon_size: struct_pack(
                         anon_cost := anon_state.anon_costs[anon_size]
-                        + anon_squares[anon_at] - coalesce(anon_squares[anon_at - anon_size], 0)
-                        - (anon_sums[anon_at] - coalesce(anon_sums[anon_at - anon_size], 0)) ** 2 / anon_size,
+                        + anon_squares[anon_next.anon_at] - coalesce(anon_squares[anon_next.anon_at - anon_size], 0)
+                        - (anon_sums[anon_next.anon_at] - coalesce(anon_sums[anon_next.anon_at - anon_size], 0)) ** 2 / anon_size,
                         anon_size := anon_size
                     )
                 ))],
                 lambda anon_best: struct_pack(
+                    anon_at := anon_next.anon_at,
                     anon_costs := list_prepend(anon_best.anon_cost, anon_state.anon_costs[:2 * :least - 2]),
                     anon_path := anon_state.anon_path || chr(CAST(anon_best.anon_size AS INTEGER))
                 )
-            )[1],
-            struct_pack(
-                anon_costs := list_transform(
-                    range(1, 2 * :least),
-                    lambda anon_size: CASE WHEN anon_size = 1 THEN CAST(0 AS DOUBLE) ELSE CAST('inf' AS DOUBLE) END
-                ),
-                anon_path := ''
-            )
+            )[1]
         ).anon_path AS anon_path
     FROM :stretches AS anon_stretches
 ),
@@ -203,7 +208,7 @@ anon_walks AS (
         anon_values,
         list_reduce(
             list_transform(
-                range(0, anon_length // :least), lambda anon_turn: struct_pack(anon_at := anon_turn, anon_ends := '')
+                range(0, anon_length // :least + 1), lambda anon_turn: struct_pack(anon_at := anon_length, anon_ends := '')
             ),
             lambda anon_state, anon_turn: CASE
                 WHEN anon_state.anon_at = 0 THEN anon_state
@@ -211,8 +216,7 @@ anon_walks AS (
                     anon_at := anon_state.anon_at - anon_sizes[anon_state.anon_at],
                     anon_ends := chr(CAST(anon_state.anon_at AS INTEGER)) || anon_state.anon_ends
                 )
-            END,
-            struct_pack(anon_at := anon_length, anon_ends := '')
+            END
         ).anon_ends AS anon_ends
     FROM anon_sized
 ),

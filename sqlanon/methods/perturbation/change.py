@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import Compute
 from sqlanon.model.perturbation import Perturbation
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import Relation, column, string
+from sqlanon.queries.kit.nodes import Relation, column, identifier, string
 from sqlanon.queries.source import SourceColumn
 
 SQL = Queries("perturbation")
@@ -56,8 +56,13 @@ class Change(ABC, Generic[SettingsT]):
     @property
     def stratum(self) -> exp.Expr:
         """The stratum of a row, a value to group by; NULL is a value of a column like others."""
-        within = [column(name) for name in self.settings.within]
-        return exp.Anonymous(this="row", expressions=within) if within else string("all")
+        if not self.settings.within:
+            return string("all")
+        # Named, since DuckDB 1.5 makes no table of unnamed structs.
+        named = {f"anon_{place}": column(name) for place, name in enumerate(self.settings.within)}
+        return exp.Struct(
+            expressions=[exp.PropertyEQ(this=identifier(name), expression=value) for name, value in named.items()]
+        )
 
     def put_draws(self, source: RandomSource, columns: Sequence[str]) -> Relation:
         """Make the table of uniform numbers between 0 and 1: ``columns`` by row."""

@@ -113,7 +113,9 @@ class NormalNoise(Change[Noise]):
         """Cast a noisy number to the type of its column, or to the end of the type that it is beyond."""
         number, kind = column(f"anon_noisy_{place}"), self.rows.columns[name].type
         low, high = (cast(string(end), kind) for end in ends_of(kind))
-        return f.coalesce(try_cast(number, kind), case(exp.LT(this=number.copy(), expression=double(0)), low, high))
+        # DuckDB 1.5 casts 255.6 to the UTINYINT 0.
+        within = f.least(f.greatest(number, cast(low.copy(), "DOUBLE")), cast(high.copy(), "DOUBLE"))
+        return f.coalesce(try_cast(within, kind), case(exp.LT(this=number.copy(), expression=double(0)), low, high))
 
 
 def _names(of: str, places: range) -> list[str]:

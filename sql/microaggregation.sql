@@ -95,16 +95,18 @@ WHERE anon_cells.anon_row_count >= :k;
 
 -- name: blocks
 -- points in no group yet
--- Blocks below 0 stay as they are: those of few points, and the points of a large one that are farthest from the centre. Patterns
--- of fewer than k rows are in none.
+-- Blocks below 0 stay as they are: those of few points, and the points of a large one that are farthest from the centre, unless
+-- they would leave too few for a block. Patterns of fewer than k rows are in none.
 -- :cells (anon_point BIGINT, anon_x_0 DOUBLE, anon_pattern BIGINT, anon_row_count BIGINT)
 -- :patterns (anon_pattern BIGINT, anon_block BIGINT, anon_rows BIGINT, anon_has_whole BOOLEAN)
 -- :scales (anon_x_0 DOUBLE, anon_z_0 DOUBLE)
 -- :squares anon_z_0 * anon_z_0
 -- :most 4000
+-- :size 1000
 SELECT * REPLACE (
     CASE
         WHEN row_number() OVER (PARTITION BY anon_block ORDER BY :squares DESC, anon_point ASC) <= :most THEN -anon_block
+        WHEN count(*) OVER (PARTITION BY anon_block) <= :most + :size THEN -anon_block
         ELSE anon_block
     END AS anon_block
 )

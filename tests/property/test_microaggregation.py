@@ -187,6 +187,15 @@ def test_groups_in_blocks_hold_whatever_the_order_of_rows(rows: list[Row], k: in
     assert report.loss == pytest.approx(lost, abs=1e-12)
 
 
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("more", [1, 4, 20, 21])
+def test_points_beyond_a_whole_block_are_no_group_of_few(more: int) -> None:
+    """One point more than a whole block holds was a block, and a group, of its own."""
+    points, method = grouping.WHOLE + more, sa.Microaggregation(5, block=10)
+    _, report = released([(float(place), float(place * 7 % points)) for place in range(points)], method)
+    assert (report.min_class_size or 0) >= 5
+
+
 def loss(rows: Sequence[Row], shown: Sequence[Row]) -> float:
     """SSE/SST over the columns that vary."""
     lost, count = 0.0, 0

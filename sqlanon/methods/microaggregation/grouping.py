@@ -179,7 +179,7 @@ class Grouping:
         size = max(self.settings.block, WIDEST * self.settings.k)
         squares = added(column(name) * column(name) for name in self.places)
         sql = self.sql.given(cells=CELLS, patterns=PATTERNS, scales=SCALES)
-        self.engine.run(sql.step(FREE, "blocks", squares=squares, most=max(WHOLE, size)))
+        self.engine.run(sql.step(FREE, "blocks", squares=squares, most=max(WHOLE, size), size=size))
         largest = self.sql.query("largest_block", free=FREE)
         # Numbers without gaps, which DuckDB groups by fastest: those of upper halves follow those of all blocks.
         blocks = patterns = self._count(PATTERNS)

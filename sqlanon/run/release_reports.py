@@ -18,12 +18,14 @@ from sqlanon.methods.base import method_of
 from sqlanon.methods.stages import Stages
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
+from sqlanon.model.methods.microaggregation import Microaggregation
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Record
 from sqlanon.model.release import Findings, Spent
 from sqlanon.model.release.pictures import MeasuredMarginal
 from sqlanon.model.release.release_report import Edition, ReleaseReport
+from sqlanon.model.release.utility import Utility
 from sqlanon.nodes.counting import node_summaries
 from sqlanon.nodes.table import encode_table, refuse_empty
 from sqlanon.publish.provenance import without_place
@@ -39,6 +41,7 @@ from sqlanon.run.recorded import recorded_release
 from sqlanon.run.reported_release import ReportedRelease
 from sqlanon.satellites import installed_version
 from sqlanon.verification.found_release import FoundRelease
+from sqlanon.verification.utility import UtilityQuestion, compared
 from sqlanon.verification.verify import OTHER_POLICY, verify_found
 
 OTHER_SOURCE = (
@@ -97,6 +100,7 @@ def release_report(
         columns, examples = tuple(table.columns()), table.examples()
         alternatives = table.alternatives() if wants_alternatives else None
         population_risk = WeightedRelease(engine, found, record, policy, source).risk()
+        utility = None if source is None else utility_of_changes(engine, found, policy, source)
         others, left = ((), 0) if source is None else others_of(engine, source, found, policy, str(release))
     before, sizes = table.exposure_before(), tuple(table.sizes())
     stages.finish()
@@ -132,6 +136,7 @@ def release_report(
         findings=examined.findings,
         sizes=sizes,
         population_risk=population_risk,
+        utility=utility,
         alternatives=alternatives,
         other_releases=others,
         uncompared_releases=left,
@@ -145,6 +150,14 @@ def release_report(
     )
     report._examples = None if source is None else examples
     return report
+
+
+def utility_of_changes(engine: Engine, found: FoundRelease, policy: Policy, source: ResolvedSource) -> Utility | None:
+    """Measure what a release keeps of the columns that show other values of their type; None if there are none."""
+    changed = [*policy.perturbed_columns]
+    if isinstance(policy.method, Microaggregation):
+        changed += policy.quasi_identifiers
+    return compared(engine, source, found.source, UtilityQuestion(columns=changed)) if changed else None
 
 
 def _with_places(recorded: Policy, given: Policy) -> Policy:

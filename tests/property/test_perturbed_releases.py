@@ -50,7 +50,8 @@ def released(session: sa.Session, rows: pa.Table, fields: dict[str, Any], seed: 
     session.connection.register("made", rows)
     session.connection.execute("CREATE OR REPLACE TABLE people AS FROM made")
     session.connection.execute("DROP TABLE IF EXISTS out")
-    session.anonymize("people", fields, "out", random_source=sa.SeededSource(seed), listed=False)
+    draws = sa.SeededSource(seed) if fields["perturbation"] else None
+    session.anonymize("people", fields, "out", random_source=draws, listed=False)
     session.connection.unregister("made")
     found = session.connection.execute("FROM out ORDER BY number").fetchall()
     names = [column[0] for column in session.connection.execute("DESCRIBE out").fetchall()]
@@ -161,6 +162,12 @@ class TestRecords:
         report = session.report("out", wanted, source="people")
         [income] = [each for each in report.columns if each.name == "income"]
         assert income.treatment[0] == "permuted within 50 % of the ranks (rank swapping)"
+        assert report.utility is not None
+        kept = {each["statistic"]: (each["source_value"], each["release_value"]) for each in report.utility.statistics}
+        assert kept["mean"] == kept["median"] == (4, 4)
+        assert session.report("out", wanted, source="people", edition="public").utility is None
+        released(session, table(NINE), policy({}))
+        assert session.report("out", policy({}), source="people").utility is None
 
 
 REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [

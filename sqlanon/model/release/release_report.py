@@ -33,6 +33,7 @@ from sqlanon.model.release.reported_columns import (
     what_became,
 )
 from sqlanon.model.release.reports import Guarantee, PrivateGuarantee, Spent, spent_table
+from sqlanon.model.release.utility import Utility, utility_section
 from sqlanon.report import html
 from sqlanon.report.document import (
     Code,
@@ -117,9 +118,9 @@ class ReleaseReport(PartialResult):
         columns: its columns.
         sizes: the rows by the size of their class.
         population_risk: the risk in the population before and after; None without weights or a number of people.
+        utility: what perturbed and microaggregated columns keep of the source, for its custodian.
         alternatives: other nodes that could have been published; None if not examined.
-        other_releases: comparisons with other releases of its source: the latest on the list of the warehouse that
-            still exist, and that the policy doesn't name.
+        other_releases: comparisons with the latest listed releases of its source that the policy doesn't name.
         uncompared_releases: the number of targets of older releases on the list.
         stamp: a warning that the release is not private.
         date: the day of the report, in UTC.
@@ -128,7 +129,7 @@ class ReleaseReport(PartialResult):
         notes: the notes of the run, and remarks on columns that are nearly unique.
         findings: risks that the policy leaves open; without the source, risks that the released rows show.
         spent, thresholds: the budget of each step of a private method, and the least noisy count that it shows.
-        marginals: the measured marginals of rows drawn from them.
+        marginals: those of drawn rows.
         facts: further facts of the method, by name.
         policy: the policy, as JSON.
         check: commands that check it again.
@@ -161,6 +162,7 @@ class ReleaseReport(PartialResult):
     findings: Findings | None = None
     sizes: tuple[ClassSizes, ...] = ()
     population_risk: PopulationRisk | None = None
+    utility: Utility | None = None
     alternatives: Alternatives | None = None
     other_releases: tuple[OtherRelease, ...] = ()
     uncompared_releases: int = 0
@@ -209,6 +211,7 @@ def parts_of(report: ReleaseReport, examples: Sequence[ExampleRow] | None = None
         *what_became(report),
         *sizes_section(report.sizes, report.k),
         *population_section(report.population_risk, report.k),
+        *utility_section(report.utility),
         *alternatives_section(report.alternatives),
         *left_out(report),
         *before_and_after(examples),

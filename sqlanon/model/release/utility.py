@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sqlanon.model.release.measurement import Result
-from sqlanon.report.document import Part, Table, count, facts, figure, notes, paragraph, percent
+from sqlanon.report.document import Part, Section, Table, count, facts, figure, notes, paragraph, percent
 
 FOR_WHOM = (
     "For the custodian: these figures describe the source as well as the release, and no guarantee covers them. Rows "
@@ -85,6 +85,12 @@ class Utility(Result):
                 numbers = [place for place, value in enumerate(rows[0].values()) if not isinstance(value, str | list)]
                 yield Table(headings, [[*map(_cell, row.values())] for row in rows], numbers=numbers, title=title)
         yield from notes("Notes", self.notes)
+
+
+def utility_section(utility: Utility | None) -> Iterator[Section]:
+    """Show what a release keeps of changed columns, if it has any."""
+    if utility is not None:
+        yield Section("What changed columns keep", tuple(utility.parts()))
 
 
 def _cell(value: Any) -> str:

@@ -31,6 +31,7 @@ class Perturbation(PolicyValue):
     again: bool = False
 
     takes_texts: ClassVar[bool] = False  # whether values may be of any type
+    is_nominal: ClassVar[bool] = False  # whether it takes numbers for categories, without distances
     keeps_domain: ClassVar[bool] = False  # whether every shown value is one of the source
     keeps_multiset: ClassVar[bool] = False  # whether it is shown as often as the source has it, at most
 
@@ -86,6 +87,7 @@ class Pram(Perturbation):
     least_stay: Share = 0.5
     matrix: Literal["keep", "publish"] = "keep"
     takes_texts: ClassVar = True
+    is_nominal: ClassVar = True
     keeps_domain: ClassVar = True
 
     @property

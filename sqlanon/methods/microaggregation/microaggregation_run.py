@@ -89,7 +89,7 @@ class MicroaggregationRun(SyntacticRun[CountedNumbers, bool, GroupsPublication])
     is_repeatable = True
     instead_of_node = "each group has values of its own"
     report_class = MicroaggregationReport
-    about_rows = "Numbers are those of groups of rows, and no values of one person."
+    about_rows = "Quasi-identifiers are means, medians or modes of groups of rows."
 
     @property
     def settings(self) -> Microaggregation:

@@ -91,7 +91,7 @@ def _joined(rows: NumberedRows, changes: Sequence[Change[Any]], made: Sequence[R
 def _measured(change: Change[Any], made: Relation) -> Iterator[PerturbedColumn]:
     remarks = tuple(change.remarks())
     for place, name in enumerate(change.columns):
-        is_number = _is_number(change, name)
+        is_number = _is_number(change, name) and not change.settings.is_nominal
         query = SQL.query(
             "changed_values" if is_number else "changed_labels",
             rows=change.rows.relation,

@@ -10,6 +10,7 @@ from pydantic import Field, PrivateAttr, SerializeAsAny
 
 from sqlanon.errors import EngineError, SqlanonError
 from sqlanon.model.release.measurement import Exposure, PartialResult, Result
+from sqlanon.model.release.perturbed import perturbed_columns
 from sqlanon.model.release.pictures import ClassSizes, size_bars
 from sqlanon.model.release.reports import Guarantee, Report
 from sqlanon.report.document import (
@@ -129,6 +130,7 @@ class Release(Published):
         if report.rows is not None:
             yield Figures(_figures(report))
         yield from report.summary()
+        yield from perturbed_columns(report.perturbed)
         yield from self.guarantee.parts()
         yield from notes("Notes", report.notes)
         if report.findings is not None:

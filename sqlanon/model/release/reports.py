@@ -12,7 +12,7 @@ from sqlanon.model.names import enumerated
 from sqlanon.model.release.findings import Findings
 from sqlanon.model.release.joint import JointClasses
 from sqlanon.model.release.measurement import Exposure, ModelResult, PartialResult, Result, RowCounts, models_table
-from sqlanon.model.release.perturbed import PerturbedColumn, perturbed_columns
+from sqlanon.model.release.perturbed import PerturbedColumn
 from sqlanon.report.document import Part, Table, count, facts, figure, notes, paragraph, percent
 
 GIVEN = "given"  # the name of the search for a node that the policy or the caller names
@@ -191,7 +191,6 @@ class Report(PartialResult):
             yield paragraph(self.joint_in_words)
         yield levels_table(self.node, self.heights) if self.node else labels_table(self.generalization)
         yield models_table(self.models)
-        yield from perturbed_columns(self.perturbed)
         yield from self.of_method()
 
     def of_method(self) -> Iterator[Table]:

@@ -135,7 +135,8 @@ def carry_out(
                 examined = examined_beside(engine, examined, listed, groups.node, written)
         notes = (*(() if examined is None else examined.notes), *bound.label_notes, *target.notes)
         report = with_notes(run.report(made, measured, target.name, stages.seconds), notes)
-        report = report.model_copy(update={"perturbed": perturbed})
+        if perturbed:
+            report = report.model_copy(update={"perturbed": perturbed})
         refuse_useless(report, run.request.max_loss)
         # The record is made before findings are added: they must not travel with a release.
         record = run.record(made, measured, report, inputs).model_copy(

@@ -83,7 +83,7 @@ def anonymize(
             own = target_name(engine, into, table_of(target))
             if run.is_private:
                 noted.announce(own, bound.policy)
-            refuse_second_draws(engine, bound.policy, noted.datasets)
+            refuse_second_draws(engine, bound.policy, noted.datasets, into)
             others = latest_others(engine, bound.policy, noted.datasets, [own], into, inputs)
             with other_releases(engine, source, bound, *others) as listed:
                 release = carry_out(engine, run, target, companions, inputs, stages, listed, noted)

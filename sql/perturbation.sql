@@ -42,12 +42,18 @@ SELECT
 FROM :rows AS anon_rows
 JOIN :changed AS anon_changed ON anon_changed.anon_row = anon_rows.anon_row;
 
--- name: strata_of_one_rank
--- strata whose blocks of ranks have one rank
+-- name: unswappable_strata
+-- strata whose blocks of ranks have one rank, and those of one value
 -- :share 0.05
-SELECT count(*) AS strata, CAST(coalesce(sum(anon_rows), 0) AS BIGINT) AS rows
-FROM (SELECT count(:value) AS anon_rows FROM :rows GROUP BY :stratum) AS anon_strata
-WHERE anon_rows > 0 AND ceil(:share * anon_rows) < 2;
+SELECT
+    count(*) AS strata,
+    count(*) FILTER (WHERE ceil(:share * anon_rows) < 2) AS narrow,
+    CAST(coalesce(sum(anon_rows) FILTER (WHERE ceil(:share * anon_rows) < 2), 0) AS BIGINT) AS rows,
+    count(*) FILTER (WHERE anon_low = anon_high) AS alike
+FROM (
+    SELECT count(:value) AS anon_rows, min(:value) AS anon_low, max(:value) AS anon_high FROM :rows GROUP BY :stratum
+) AS anon_strata
+WHERE anon_rows > 0;
 
 -- name: swapped_ranks
 -- values that are permuted in blocks of ranks

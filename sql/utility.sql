@@ -18,7 +18,7 @@ SELECT
     count(key) - count(DISTINCT key) AS repeated_rows,
     count(*) FILTER (WHERE NOT coalesce(weight BETWEEN 1e-300 AND 1e300, FALSE)) AS unfit_weights,
     count(*) - count(:numbers) AS :missing,
-    count(*) FILTER (WHERE NOT isfinite(:numbers)) AS :endless
+    count(*) FILTER (WHERE NOT abs(:numbers) <= 1e100) AS :endless
 FROM :rows AS anon_rows;
 
 -- name: cells

@@ -59,7 +59,7 @@ class Perturbation(PolicyValue):
 
     def not_covered(self, column: str) -> Iterator[str]:
         """State what remains possible."""
-        yield f"{column} is perturbed, and does not hide whose row it is: other columns say that"
+        yield f"{column} is perturbed, and does not hide whose row it is: other columns say that; NULL stays NULL"
 
 
 class Pram(Perturbation):
@@ -76,8 +76,8 @@ class Pram(Perturbation):
         alpha: the weight of the two draws in a two-step matrix, 1 - alpha that of no change.
         least_stay: the least probability with which a two-step matrix keeps a value; a lower one is refused.
         matrix: ``"publish"`` to have the matrix in a table beside the release, which the run has to name:
-            ``tables={"pram_COLUMN": name}``. One with the shares of values is refused for strata of fewer than 100
-            rows, and for values of fewer than k.
+            ``tables={"pram_COLUMN": name}``. It is refused for strata of fewer than 100 rows, and where it has the
+            shares of values of fewer than k rows, or 5.
     """
 
     kind: Literal["pram"] = "pram"
@@ -160,6 +160,8 @@ class GroupedValues(Perturbation):
 class RankSwapping(Perturbation):
     """Values change places with others that are near by rank: those of a block of ranks are permuted.
 
+    NULL has no rank: a row with it keeps its values, also in the columns that move along.
+
     Args:
         share: the share of the rows of a stratum in a block; no value moves further.
         together: columns that move by the same permutation.
@@ -186,6 +188,8 @@ class RankSwapping(Perturbation):
             f"shown values of {column} are true ones of other rows, near by rank: extremes remain extremes, and a "
             "value may have returned to its own row"
         )
+        if self.together:
+            yield f"rows in which the column of the ranks is NULL show their own values of {column}"
 
 
 class Noise(Perturbation):

@@ -95,7 +95,7 @@ def nearly_unique_columns(kept: KeptValues) -> tuple[str, ...]:
     about = "about " if kept.one_in > 1 else ""
     few = "no other row has" if kept.fewer_than == 2 else f"fewer than {kept.fewer_than:,} rows have"
     return tuple(
-        f'"{name}" is published as it is and nearly unique: {about}{100 * share:.1f} % of the released rows have a '
+        f'"{name}" is not generalized and nearly unique: {about}{100 * share:.1f} % of the released rows have a '
         f"value there that {few}; who knows it finds them, whatever the privacy models say of their class: drop it, or "
         "make it a quasi-identifier"
         for name, share in kept.rare_shares.items()

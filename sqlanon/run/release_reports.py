@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -157,7 +158,9 @@ def utility_of_changes(engine: Engine, found: FoundRelease, policy: Policy, sour
     changed = [*policy.perturbed_columns]
     if isinstance(policy.method, Microaggregation):
         changed += policy.quasi_identifiers
-    return compared(engine, source, found.source, UtilityQuestion(columns=changed)) if changed else None
+    with suppress(PolicyError):  # columns of other types, or numbers too large
+        return compared(engine, source, found.source, UtilityQuestion(columns=changed)) if changed else None
+    return None
 
 
 def _with_places(recorded: Policy, given: Policy) -> Policy:

@@ -208,7 +208,7 @@ class _Measured:
             (found["keyless_rows"], self.asked.key, "is NULL: rows are joined by it"),
             (found["repeated_rows"], self.asked.key, "repeats a value: a key has each value once"),
             (found["unfit_weights"], self.asked.weight, "is not a finite number above 0"),
-            *((found[f"endless_{copy}"], self.names[copy], "is not finite") for copy in self.numbers),
+            *((found[f"endless_{copy}"], self.names[copy], "is not a number within 1e100") for copy in self.numbers),
         ]
         for size, name, words in wrong:
             if size and name is not None:

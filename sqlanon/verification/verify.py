@@ -16,7 +16,7 @@ from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError
 from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord, RungsRecord
-from sqlanon.model.names import enumerated, folded
+from sqlanon.model.names import enumerated, folded, in_quotes
 from sqlanon.model.policy.linked_policy import LinkedPolicy
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy_value import unknown_names
@@ -96,7 +96,9 @@ def verify_published(
         measurement=measurement,
         shortfalls=tuple(shortfalls),
         notes=tuple(notes),
-        not_covered=PROMISE_NOT_COVERED if is_private else NOT_COVERED if source is None else PLACES_NOT_COVERED,
+        not_covered=(
+            PROMISE_NOT_COVERED if is_private else NOT_COVERED if source is None else tuple(_places_not_covered(policy))
+        ),
         record_sha256=found.record_sha256,
     )
     return verification.with_record(expected_record)
@@ -123,6 +125,13 @@ def differences(
         kept = [name for name in (*policy.sensitive, *policy.insensitive) if folded(name) in there]
         shortfalls += added_values(engine, relation, policy, source, kept)
     return shortfalls, unknown
+
+
+def _places_not_covered(policy: Policy) -> Iterator[str]:
+    yield from PLACES_NOT_COVERED
+    others = [name for name, each in policy.perturbation.items() if not each.keeps_domain]
+    if others:
+        yield f"values of {enumerated(map(in_quotes, others))}, which are perturbed: the source has others"
 
 
 def labels_not_compared(columns: Sequence[str]) -> Iterator[str]:

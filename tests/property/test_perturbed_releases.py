@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from math import ceil
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -90,6 +91,11 @@ def test_swapping_keeps_values_of_strata_and_moves_few_ranks(
         ):
             released(session, source, policy({"income": setting}), seed)
         return
+    known = [{each for each in own if each is not None} for own in strata.values()]
+    if {len(own) for own in known} - {0} == {1}:
+        with pytest.raises(sa.PolicyError, match="one value in each stratum"):
+            released(session, source, policy({"income": setting}), seed)
+        return
     found = released(session, source, policy({"income": setting}), seed)
     shown = defaultdict(list)
     for was, now in zip(given_rows, found, strict=True):
@@ -142,6 +148,23 @@ class TestRecords:
         session.anonymize("folk", again, "second")
         session.anonymize("folk", policy({}), "third")
 
+    def test_files_on_no_list_are_not_replaced_by_a_second_draw(self, tmp_path: Path) -> None:
+        source, into = tmp_path / "people.csv", tmp_path / "out.csv"
+        source.write_text("age,income\n" + "".join(f"{at % 2},{at}\n" for at in range(20)))
+        wanted = sa.Policy(
+            quasi_identifiers=["age"],
+            insensitive=["income"],
+            privacy=[sa.KAnonymity(2)],
+            taxonomies={"age": {"kind": "flat"}},
+            perturbation={"income": {"kind": "swap", "share": 0.5}},
+        )
+        with sa.connect() as session:
+            session.anonymize(source, wanted, into)
+        before = into.read_bytes()
+        with sa.connect() as session, pytest.raises(sa.PolicyError, match="which the run would replace"):
+            session.anonymize(source, wanted, into, replace=True)
+        assert into.read_bytes() == before
+
     def test_verification_knows_swapped_values(self, session: sa.Session) -> None:
         wanted = policy({"income": {"kind": "swap", "share": 0.5, "again": True}})
         released(session, table(NINE), wanted)
@@ -182,6 +205,12 @@ REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         {"privacy": [{"model": "distinct-l-diversity", "column": "job", "l": 2}]},
         '"job" cannot be perturbed: a privacy model or a loss counts its true values',
     ),
+    ({"income": {"kind": "noise"}}, {"top_coding": {"income": 9}}, '"income" has bounds'),
+    (
+        {"job": {"kind": "pram", "form": "plain", "matrix": "publish", "within": ["age"]}},
+        {},
+        'within names "age", a quasi-identifier, whose values the published matrix would show',
+    ),
     ({"income": {"kind": "swap"}}, {"row_weight": "income"}, "it has the weights of rows"),
     ({"income": {"kind": "swap"}}, {"individual": "income"}, "it has the owners of rows"),
 ]
@@ -206,3 +235,26 @@ def test_private_methods_are_refused() -> None:
 
 def test_unperturbed_policies_have_the_hashes_of_before() -> None:
     assert "perturbation" not in sa.Policy(**policy({})).as_recorded()
+
+
+def test_columns_of_one_value_are_not_swapped(session: sa.Session) -> None:
+    rows = [{**row, "income": 7} for row in NINE]
+    with pytest.raises(sa.PolicyError, match="it has one value in each stratum, which would stay"):
+        released(session, table(rows), policy({"income": {"kind": "swap", "share": 0.5}}))
+
+
+def test_reports_of_values_without_moments(session: sa.Session) -> None:
+    """Figures on what columns keep are left out where there are none; the report is there."""
+    session.connection.execute(
+        "CREATE OR REPLACE TABLE wild AS SELECT i % 3 AS age, CASE i WHEN 4 THEN 'inf'::DOUBLE ELSE i END AS x"
+        " FROM range(40) _ (i)"
+    )
+    wanted = sa.Policy(
+        quasi_identifiers=["age"],
+        insensitive=["x"],
+        privacy=[sa.KAnonymity(2)],
+        taxonomies={"age": {"kind": "flat"}},
+        perturbation={"x": {"kind": "swap", "share": 0.5}},
+    )
+    session.anonymize("wild", wanted, "wild_released", random_source=sa.SeededSource(1), replace=True, listed=False)
+    assert session.report("wild_released", wanted, source="wild").utility is None

@@ -157,7 +157,9 @@ def test_runs_say_what_they_refuse(session: sa.Session, people: str) -> None:
 
     assert "is published as well: name its table" in refused({"matrix": "publish"})
     assert "is not published beside the rows" in refused({}, tables={f"pram_{HOSTILE}": "matrix"})
-    assert "an identifier, which the published matrix would show" in refused({"matrix": "publish", "within": ["id"]})
+    assert "an identifier, whose values the published matrix would show" in refused(
+        {"matrix": "publish", "within": ["id"]}
+    )
     renamed = session.connection.execute("CREATE OR REPLACE TABLE renamed AS SELECT *, 1 AS Shown_Value FROM people")
     assert renamed is not None
     with pytest.raises(sa.PolicyError, match="has its own column of this name"):

@@ -285,7 +285,7 @@ REFUSED: dict[str, tuple[dict[str, Any], list[str]]] = {
     "weights": ({"weight": "bad"}, ['in 1 row of the source "bad" is not a finite number above 0']),
     "keys": ({"key": "age"}, ['in 55 rows of the source "age" repeats a value', 'in 55 rows of the release "age"']),
     "NULL": ({"key": "holes"}, ['in 1 row of the source "holes" is NULL']),
-    "numbers": ({"columns": ["endless"]}, ['in 1 row of the source "endless" is not finite']),
+    "numbers": ({"columns": ["endless"]}, ['in 1 row of the source "endless" is not a number within 1e100']),
     "nothing": ({"columns": ["l"]}, ["no column is in both tables and can be compared"]),
 }  # fmt: skip
 

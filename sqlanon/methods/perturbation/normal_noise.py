@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from sqlanon.chance.random_source import RandomSource
 
+LARGEST = {"FLOAT": "3.4e38", "DOUBLE": "1.79e308"}
 BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
 
 
@@ -142,8 +143,8 @@ def ends_of(kind: str) -> tuple[str, str]:
         digits, scale = map(int, size.rstrip(")").split(","))
         most = "9" * (digits - scale) + "." + "9" * scale
         return f"-{most}", most
-    if name in ("FLOAT", "DOUBLE"):
-        return "-3.4e38", "3.4e38"
+    if name in LARGEST:
+        return f"-{LARGEST[name]}", LARGEST[name]
     if name not in BITS:
         return "0", str(2 ** BITS[name.removeprefix("U")] - 1)
     return str(-(2 ** (BITS[name] - 1))), str(2 ** (BITS[name] - 1) - 1)

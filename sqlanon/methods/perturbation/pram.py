@@ -25,7 +25,9 @@ MAX_STRATUM_VALUES = 1000
 
 MAX_MATRIX_CELLS = 10_000_000  # of all matrices: 1 GB while they are added up
 
-MIN_STRATUM_ROWS = 100  # for a matrix with the shares of their values to be published
+MIN_STRATUM_ROWS = 100  # for a matrix with the values of a stratum to be published
+
+MIN_VALUE_ROWS = 5  # for one with their shares, also where no model asks for classes of k rows
 
 
 class RandomizedValues(Change[Pram]):
@@ -35,12 +37,12 @@ class RandomizedValues(Change[Pram]):
             shares=self._shares,
             most_values=MAX_STRATUM_VALUES,
             least_stratum=MIN_STRATUM_ROWS,
-            least_count=self.rows.k,
+            least_count=self._least_count,
         )
         found = self.engine.fetch(query, "strata and their values")[0]
         unfit = [*self._problems_of_strata(found)]
         yield from unfit
-        if self.settings.form != "plain" and self.settings.matrix == "publish":
+        if self.settings.matrix == "publish":
             yield from self._problems_of_matrix(found)
         if self.settings.form == "two-step" and not unfit and (below := self._chances["values_below"]):
             yield (
@@ -67,16 +69,23 @@ class RandomizedValues(Change[Pram]):
             )
 
     def _problems_of_matrix(self, found: Mapping[str, int]) -> Iterator[str]:
-        few = {
-            f"fewer than {MIN_STRATUM_ROWS} rows in {self._where(found['small_strata'])}": found["small_strata"],
-            f"fewer than k = {self.rows.k} rows with each of {found['rare_values']:,} values": found["rare_values"],
-        }
-        for what, count in few.items():
-            if count:
-                yield (
-                    f"{what}, and the matrix to be published has their exact shares: set matrix = "
-                    f'"keep" or form = "plain", or {self._advice("publish groups of values")}'
-                )
+        small = f"fewer than {MIN_STRATUM_ROWS} rows in {self._where(found['small_strata'])}"
+        if found["small_strata"]:
+            yield (
+                f"{small}, whose values the matrix to be published would show: set matrix = "
+                f'"keep", or {self._advice("publish groups of values")}'
+            )
+        if found["rare_values"] and self.settings.form != "plain":
+            yield (
+                f"fewer than {self._least_count} rows with each of {found['rare_values']:,} values, whose exact shares "
+                f'the matrix to be published has: set matrix = "keep" or form = "plain", or '
+                f"{self._advice('publish groups of values')}"
+            )
+
+    @property
+    def _least_count(self) -> int:
+        """The fewest rows of a value whose share may be published."""
+        return max(self.rows.k, MIN_VALUE_ROWS)
 
     def _where(self, strata: int) -> str:
         return f"{strata:,} of its strata" if self.settings.within else "the column"

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 
 class SwappedRanks(Change[RankSwapping]):
     def problems(self) -> Iterator[str]:
-        few = self.engine.fetch(self._roles.query("strata_of_one_rank"), "strata")[0]
-        if few["strata"]:
+        found = self.engine.fetch(self._roles.query("unswappable_strata"), "strata")[0]
+        if found["narrow"]:
             yield (
-                f"{few['strata']:,} strata, of {few['rows']:,} rows together, have blocks of one rank, in which no "
+                f"{found['narrow']:,} strata, of {found['rows']:,} rows together, have blocks of one rank, in which no "
                 "value moves: raise share, or name fewer columns in within"
             )
+        elif 0 < found["alike"] == found["strata"]:
+            yield "it has one value in each stratum, which would stay: do not perturb it, or name no columns in within"
 
     def make(self, source: RandomSource) -> Relation:
         draws = self.put_draws(source, ["anon_tie", "anon_turn", "anon_offset"])

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from sqlanon.model.names import folded, in_quotes
-from sqlanon.model.perturbation import Perturbation, Pram
+from sqlanon.model.perturbation import Noise, Perturbation, Pram
 from sqlanon.model.policy.fields import PolicyFields
 
 MATRIX = ("value", "shown_value", "probability")  # the columns of a published matrix, beside those of strata
@@ -17,6 +17,9 @@ WHY_NOT = {
     "identifiers": "is an identifier, which is dropped",
     "pseudonyms": "is published as pseudonyms, which have no value to change",
 }
+
+
+WHOSE = {"identifiers": "an identifier", "quasi_identifiers": "a quasi-identifier"}
 
 
 def perturbation_misfits(policy: PolicyFields) -> Iterator[str]:
@@ -53,8 +56,8 @@ def _misfits_of_strata(
             yield f"within names {in_quotes(name)}, which has no role, or is a pseudonym"
         elif name in perturbed:
             yield f"within names {in_quotes(name)}, which is perturbed itself"
-        elif roles[name] == "identifiers" and published:
-            yield f"within names {in_quotes(name)}, an identifier, which the published matrix would show"
+        elif roles[name] in WHOSE and published:
+            yield f"within names {in_quotes(name)}, {WHOSE[roles[name]]}, whose values the published matrix would show"
         if published and folded(name) in MATRIX:
             yield f"within names {in_quotes(name)}, and the published matrix has its own column of this name"
 
@@ -67,6 +70,12 @@ def _columns_in_use(policy: PolicyFields, perturbed: Iterable[str]) -> Iterator[
         policy.row_weight: "it has the weights of rows (row_weight)",
         policy.individual: "it has the owners of rows (individual)",
     }
+    noisy = [
+        own for name, each in policy.perturbation.items() if isinstance(each, Noise) for own in (name, *each.columns)
+    ]
+    for name in noisy:
+        if name in policy.coded_columns:
+            yield f"{in_quotes(name)} has bounds (bottom_coding, top_coding), which noise exceeds: keep one of both"
     for name in perturbed:
         if name in uses:
             yield f"{in_quotes(name)} cannot be perturbed: {uses[name]}; keep one of both"

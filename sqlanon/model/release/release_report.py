@@ -330,7 +330,7 @@ def promises(report: ReleaseReport) -> Iterator[Section]:
         f'in classes of {count(column.homogeneous_rows)} rows all rows have one value of "{column.name}", which is '
         "known of everybody in them"
         for column in report.columns
-        if column.homogeneous_rows and column.name not in unprotected
+        if column.homogeneous_rows and column.perturbation is None and column.name not in unprotected
     ]
     promise = (*notes("Promised", (*claims, *proof)), *notes("Provided that", conditions))
     open_points = notes("Not covered: decide yourself", (*not_covered, *alike, *kept))

@@ -195,6 +195,8 @@ class RankSwapping(Perturbation):
 class Noise(Perturbation):
     """Normal noise on numbers, by the deviations of their stratum; they keep their type, rounded and within its range.
 
+    Numbers stay within the bounds of ``bottom_coding`` and ``top_coding``, too.
+
     Args:
         relative: the standard deviation of the noise in standard deviations of the column.
         form: ``"masked"``, the default: values are shrunk towards the mean so that means, variances and correlations

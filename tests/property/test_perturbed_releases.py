@@ -205,7 +205,6 @@ REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         {"privacy": [{"model": "distinct-l-diversity", "column": "job", "l": 2}]},
         '"job" cannot be perturbed: a privacy model or a loss counts its true values',
     ),
-    ({"income": {"kind": "noise"}}, {"top_coding": {"income": 9}}, '"income" has bounds'),
     (
         {"job": {"kind": "pram", "form": "plain", "matrix": "publish", "within": ["age"]}},
         {},
@@ -235,6 +234,17 @@ def test_private_methods_are_refused() -> None:
 
 def test_unperturbed_policies_have_the_hashes_of_before() -> None:
     assert "perturbation" not in sa.Policy(**policy({})).as_recorded()
+
+
+def test_noise_stays_within_public_bounds(session: sa.Session) -> None:
+    rows = [{**row, "income": 10 * number} for number, row in enumerate(NINE)]
+    wanted = policy(
+        {"income": {"kind": "noise", "relative": 0.9}}, bottom_coding={"income": 20}, top_coding={"income": 60}
+    )
+    shown = {row["income"] for seed in range(4) for row in released(session, table(rows), wanted, seed)}
+    assert (min(shown), max(shown)) == (20, 60)
+    assert len(shown) > 4
+    assert session.verify("out", wanted, source="people").shortfalls == ()
 
 
 def test_columns_of_one_value_are_not_swapped(session: sa.Session) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from sqlglot import exp
@@ -35,6 +35,7 @@ class NumberedRows:
     count: int
     columns: Mapping[str, SourceColumn]  # by name
     k: int  # of the policy
+    bounds: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)  # public ones, by column
 
 
 class Change(ABC, Generic[SettingsT]):

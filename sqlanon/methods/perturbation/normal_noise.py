@@ -111,9 +111,11 @@ class NormalNoise(Change[Noise]):
         self.engine.put(factors, pa.table({"anon_place": found["anon_place"], **lists}))
 
     def _shown(self, place: int, name: str) -> exp.Expr:
-        """Cast a noisy number to the type of its column, or to the end of the type that it is beyond."""
+        """Cast a noisy number to the type of its column, or to the bound or the end of the type that it is beyond."""
         number, kind = column(f"anon_noisy_{place}"), self.rows.columns[name].type
-        low, high = (cast(string(end), kind) for end in ends_of(kind))
+        bounds = self.rows.bounds.get(name, (None, None))
+        ends = [end if bound is None else str(bound) for bound, end in zip(bounds, ends_of(kind), strict=True)]
+        low, high = (cast(string(end), kind) for end in ends)
         # DuckDB 1.5 casts 255.6 to the UTINYINT 0.
         within = f.least(f.greatest(number, cast(low.copy(), "DOUBLE")), cast(high.copy(), "DOUBLE"))
         return f.coalesce(try_cast(within, kind), case(exp.LT(this=number.copy(), expression=double(0)), low, high))

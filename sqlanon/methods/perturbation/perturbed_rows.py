@@ -61,7 +61,9 @@ def _numbered(engine: Compute, bound: BoundPolicy) -> NumberedRows:
     engine.run(Step(relation, query, "rows of the source with numbers"))
     counted = engine.fetch(SQL.query("row_count", rows=relation), "rows of the source")
     columns = {each.name: each for each in bound.columns}
-    return NumberedRows(relation, counted[0]["rows"], columns, bound.policy.criteria.k)
+    policy = bound.policy
+    bounds = {name: (policy.bottom_coding.get(name), policy.top_coding.get(name)) for name in policy.coded_columns}
+    return NumberedRows(relation, counted[0]["rows"], columns, policy.criteria.k, bounds)
 
 
 def _problems(change: Change[Any]) -> Iterator[str]:

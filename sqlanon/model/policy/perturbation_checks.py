@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from sqlanon.model.names import folded, in_quotes
-from sqlanon.model.perturbation import Noise, Perturbation, Pram
+from sqlanon.model.perturbation import Perturbation, Pram
 from sqlanon.model.policy.fields import PolicyFields
 
 MATRIX = ("value", "shown_value", "probability")  # the columns of a published matrix, beside those of strata
@@ -70,12 +70,6 @@ def _columns_in_use(policy: PolicyFields, perturbed: Iterable[str]) -> Iterator[
         policy.row_weight: "it has the weights of rows (row_weight)",
         policy.individual: "it has the owners of rows (individual)",
     }
-    noisy = [
-        own for name, each in policy.perturbation.items() if isinstance(each, Noise) for own in (name, *each.columns)
-    ]
-    for name in noisy:
-        if name in policy.coded_columns:
-            yield f"{in_quotes(name)} has bounds (bottom_coding, top_coding), which noise exceeds: keep one of both"
     for name in perturbed:
         if name in uses:
             yield f"{in_quotes(name)} cannot be perturbed: {uses[name]}; keep one of both"

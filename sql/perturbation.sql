@@ -32,15 +32,23 @@ JOIN :changed AS anon_changed ON anon_changed.anon_row = anon_rows.anon_row;
 
 -- name: changed_values
 -- how many rows show another number, and how far numbers are from their own
+-- Infinities, NaN and numbers beyond 1e100 have no distance.
 -- :was anon_rows.income
 -- :shown anon_changed.income
 SELECT
-    count(:was) AS rows,
-    count(*) FILTER (WHERE :was IS DISTINCT FROM :shown) AS changed,
-    avg(abs(CAST(:shown AS DOUBLE) - CAST(:was AS DOUBLE))) / nullif(sqrt(2) * stddev_samp(:was), 0) AS il1s,
-    avg((CAST(:shown AS DOUBLE) - CAST(:was AS DOUBLE)) ** 2) / nullif(var_pop(:was), 0) AS sse_share
-FROM :rows AS anon_rows
-JOIN :changed AS anon_changed ON anon_changed.anon_row = anon_rows.anon_row;
+    count(*) FILTER (WHERE anon_has_value) AS rows,
+    count(*) FILTER (WHERE anon_is_changed) AS changed,
+    avg(abs(anon_after - anon_before)) / nullif(sqrt(2) * stddev_samp(anon_before), 0) AS il1s,
+    avg((anon_after - anon_before) ** 2) / nullif(var_pop(anon_before), 0) AS sse_share
+FROM (
+    SELECT
+        :was IS NOT NULL AS anon_has_value,
+        :was IS DISTINCT FROM :shown AS anon_is_changed,
+        CASE WHEN abs(CAST(:was AS DOUBLE)) <= 1e100 THEN CAST(:was AS DOUBLE) END AS anon_before,
+        CASE WHEN abs(CAST(:shown AS DOUBLE)) <= 1e100 THEN CAST(:shown AS DOUBLE) END AS anon_after
+    FROM :rows AS anon_rows
+    JOIN :changed AS anon_changed ON anon_changed.anon_row = anon_rows.anon_row
+) AS anon_compared;
 
 -- name: unswappable_strata
 -- strata whose blocks of ranks have one rank, and those of one value

@@ -5,7 +5,7 @@
 -- :columns income, region
 -- :changed (anon_row BIGINT, income BIGINT, region VARCHAR)
 -- :draws (anon_row BIGINT, anon_tie DOUBLE, anon_turn DOUBLE, anon_offset DOUBLE, anon_draw DOUBLE)
--- :stratum row(region)
+-- :stratum {'anon_0': region}
 -- :shares (region VARCHAR, anon_stratum INT, anon_value INT, anon_text TEXT, anon_label INT, anon_count INT, anon_values INT, anon_stratum_count INT)
 -- :edges (anon_value BIGINT, anon_shown BIGINT, anon_probability DOUBLE, anon_edge DOUBLE)
 -- :within region
@@ -15,10 +15,6 @@
 -- the rows of the source with numbers
 SELECT row_number() OVER () AS anon_row, :columns
 FROM :source;
-
--- name: row_count
--- the number of rows
-SELECT count(*) AS rows FROM :rows;
 
 -- name: changed_labels
 -- how many rows show another value

@@ -157,7 +157,17 @@ class GroupedValues(Perturbation):
         )
 
 
-class RankSwapping(Perturbation):
+class JointPerturbation(Perturbation):
+    """Base of perturbations that several columns can have together."""
+
+    together: Columns = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.together
+
+
+class RankSwapping(JointPerturbation):
     """Values change places with others that are near by rank: those of a block of ranks are permuted.
 
     NULL has no rank: a row with it keeps its values, also in the columns that move along.
@@ -169,7 +179,6 @@ class RankSwapping(Perturbation):
 
     kind: Literal["swap"] = "swap"
     share: Annotated[Number, Field(gt=0, le=1)] = 0.05
-    together: Columns = ()
     takes_texts: ClassVar = True
     keeps_domain: ClassVar = True
     keeps_multiset: ClassVar = True
@@ -177,10 +186,6 @@ class RankSwapping(Perturbation):
     @property
     def in_words(self) -> str:
         return f"permuted within {100 * self.share:g} % of the ranks (rank swapping)"
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.together
 
     def not_covered(self, column: str) -> Iterator[str]:
         yield from super().not_covered(column)
@@ -192,7 +197,7 @@ class RankSwapping(Perturbation):
             yield f"rows in which the column of the ranks is NULL show their own values of {column}"
 
 
-class Noise(Perturbation):
+class Noise(JointPerturbation):
     """Normal noise on numbers, by the deviations of their stratum; they keep their type, rounded and within its range.
 
     Numbers stay within the bounds of ``bottom_coding`` and ``top_coding``, too.
@@ -209,7 +214,6 @@ class Noise(Perturbation):
     kind: Literal["noise"] = "noise"
     relative: Annotated[Number, Field(gt=0)] = 0.1
     form: Literal["masked", "correlated", "additive"] = "masked"
-    together: Columns = ()
     keep_zero: bool = False
 
     @model_validator(mode="after")
@@ -223,10 +227,6 @@ class Noise(Perturbation):
     @property
     def in_words(self) -> str:
         return f"with noise of {self.relative:g} standard deviations ({self.form})"
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.together
 
     def not_covered(self, column: str) -> Iterator[str]:
         yield from super().not_covered(column)

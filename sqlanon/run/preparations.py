@@ -41,6 +41,7 @@ from sqlanon.queries.kit.nodes import (
     names,
     number,
     string,
+    struct,
     subquery,
 )
 from sqlanon.queries.released_classes import (
@@ -145,12 +146,11 @@ def _rows(source: exp.Expr, flattening: Flattening, order: list[str]) -> exp.Que
     fields |= {f"event_{place}": _of_source(name) for place, name in enumerate(flattening.event)}
     if flattening.count is not None:
         fields["count"] = exp.Window(this=count_rows(), partition_by=[exact_text(_of_source(flattening.individual))])
-    entries = [exp.PropertyEQ(this=exp.to_identifier(name), expression=value) for name, value in fields.items()]
     return Queries("tables").query(
         "rows_of_individuals",
         source=source,
         individual=flattening.individual,
-        event=exp.Struct(expressions=entries),
+        event=struct(fields),
         order=[aliased(key, name) for key, name in zip(keys, order, strict=True)],
     )
 

@@ -59,8 +59,9 @@ def numbered(session: sa.Session, rows: pa.Table, k: int = 2) -> NumberedRows:
 def drawn(session: sa.Session, rows: NumberedRows, pram: sa.Pram, source: Any, name: str = "job") -> list[Any]:
     engine = engine_of(session)
     with engine.scratch():
-        made = RandomizedValues(engine, rows, name, pram, 0).make(source)
-        query = select([column(name)], made.table.copy()).order_by(column("anon_row")).sql("duckdb")
+        change = RandomizedValues(engine, rows, name, pram, 0)
+        change.make(source)
+        query = select([column(name)], change.made.table).order_by(column("anon_row")).sql("duckdb")
         return [value for (value,) in session.connection.execute(query).fetchall()]
 
 
@@ -170,10 +171,11 @@ def test_values_keep_their_type_and_are_of_the_column(session: sa.Session, kind:
     rows = NumberedRows(PEOPLE, 200, {each.name: each for each in engine_of(session).describe(PEOPLE.table)}, 2)
     engine = engine_of(session)
     with engine.scratch():
-        made = RandomizedValues(engine, rows, "job", sa.Pram(change=0.6), 0).make(sa.SeededSource(1))
+        change = RandomizedValues(engine, rows, "job", sa.Pram(change=0.6), 0)
+        change.make(sa.SeededSource(1))
         compared = connection.sql(
             f"SELECT typeof(m.job) = typeof(p.job), p.job IS NULL = (m.job IS NULL), CAST(m.job AS VARCHAR) "
-            f"FROM {made.table.sql('duckdb')} AS m JOIN temp.main.pram_people AS p USING (anon_row)"
+            f"FROM {change.made.table.sql('duckdb')} AS m JOIN temp.main.pram_people AS p USING (anon_row)"
         ).fetchall()
         texts = connection.sql("SELECT DISTINCT CAST(job AS VARCHAR) FROM temp.main.pram_people").fetchall()
     assert all(same_type and same_null for same_type, same_null, _ in compared)

@@ -81,8 +81,8 @@ def test_counts_are_recovered_without_bias(session: sa.Session, form: Any) -> No
     for seed in range(draws):
         with engine.scratch():
             change = RandomizedValues(engine, rows, "job", pram, 0)
-            made = change.make(sa.SeededSource(seed))
-            connection.execute(f"INSERT INTO shown SELECT job FROM {made.table.sql('duckdb')}")
+            change.make(sa.SeededSource(seed))
+            connection.execute(f"INSERT INTO shown SELECT job FROM {change.made.table.sql('duckdb')}")
             if seed == 0:
                 for name, each in {"matrix": change, "untrue": RandomizedValues(engine, rows, "job", other, 1)}.items():
                     (query,) = each.beside().values()

@@ -17,7 +17,7 @@ from sqlanon.errors import EngineError
 from sqlanon.model.names import CSV_SUFFIXES, LOCAL, PARQUET_SUFFIXES, SOURCE_SUFFIXES
 from sqlanon.model.policy.policy_parts import Csv
 from sqlanon.queries.kit.macros import scalar_call
-from sqlanon.queries.kit.nodes import DIALECT, aliased, column, identifier, select, string
+from sqlanon.queries.kit.nodes import DIALECT, aliased, column, select, string, struct
 
 PARQUET_READER = "read_parquet"
 
@@ -232,8 +232,8 @@ def _read(function: str, paths: str | Sequence[str], options: Mapping[str, exp.E
 
 def _types(columns: Mapping[str, str]) -> exp.Var:
     """Make a leaf of the types of columns: as a struct, 15,000 would be copied with every statement."""
-    types = [exp.PropertyEQ(this=identifier(name), expression=string(kind)) for name, kind in columns.items()]
-    return exp.Var(this=exp.Struct(expressions=types).sql(DIALECT, copy=False))
+    types = struct({name: string(kind) for name, kind in columns.items()})
+    return exp.Var(this=types.sql(DIALECT, copy=False))
 
 
 def _paths(paths: str | Sequence[str]) -> exp.Expr:

@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import Compute
 from sqlanon.model.perturbation import Perturbation
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import Relation, column, identifier, string
+from sqlanon.queries.kit.nodes import Relation, column, string, struct
 from sqlanon.queries.source import SourceColumn
 
 SQL = Queries("perturbation")
@@ -60,10 +60,10 @@ class Change(ABC, Generic[SettingsT]):
         if not self.settings.within:
             return string("all")
         # Named, since DuckDB 1.5 makes no table of unnamed structs.
-        named = {f"anon_{place}": column(name) for place, name in enumerate(self.settings.within)}
-        return exp.Struct(
-            expressions=[exp.PropertyEQ(this=identifier(name), expression=value) for name, value in named.items()]
-        )
+        return struct({f"anon_{place}": column(name) for place, name in enumerate(self.settings.within)})
+
+    def is_number(self, name: str) -> bool:
+        return self.rows.columns[name].traits.is_number
 
     def put_draws(self, source: RandomSource, columns: Sequence[str]) -> Relation:
         """Make the table of uniform numbers between 0 and 1: ``columns`` by row."""
@@ -92,8 +92,8 @@ class Change(ABC, Generic[SettingsT]):
         """List why the columns cannot be changed like this, a sentence each without the column; draws nothing."""
 
     @abstractmethod
-    def make(self, source: RandomSource) -> Relation:
-        """Make the table of changed values: ``anon_row``, and :attr:`columns` in the types of the source."""
+    def make(self, source: RandomSource) -> None:
+        """Make the table :attr:`made`: ``anon_row``, and :attr:`columns` in the types of the source."""
 
     def remarks(self) -> Iterator[str]:
         """Say what the draws mean, in sentences for those who may see the source; called after :meth:`make`."""

@@ -27,7 +27,7 @@ class LeastSquaresGroups(Change[GroupedValues]):
         few = f"with fewer than k = {k} values: lower k, or name fewer columns in within"
         yield from unfit_numbers(name, number_counts(self, name, k), few)
 
-    def make(self, source: RandomSource) -> Relation:
+    def make(self, source: RandomSource) -> None:
         name = self.columns[0]
         shown = try_cast(column(f"anon_{self.settings.value}"), self.rows.columns[name].type)
         stretches = Relation(f"anon_stretches_{self.place}", "row")
@@ -48,7 +48,6 @@ class LeastSquaresGroups(Change[GroupedValues]):
         self._counted = self.engine.fetch(queries.query("equal_groups"), "groups of one value")[0]
         self.engine.drop(grouped)
         self.engine.drop(groups)
-        return self.made
 
     def remarks(self) -> Iterator[str]:
         groups, equal = self._counted["groups"], self._counted["equal"]

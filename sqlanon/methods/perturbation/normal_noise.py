@@ -40,14 +40,12 @@ class NormalNoise(Change[Noise]):
                     f"{counts['alike_rows']:,} rows show it without noise"
                 )
 
-    def make(self, source: RandomSource) -> Relation:
+    def make(self, source: RandomSource) -> None:
         places = range(1, len(self.columns) + 1)
         pairs = [(one, other) for one in places for other in places if one <= other]
         numbers = [cast(column(name), "DOUBLE") for name in self.columns]
-        moments, factors = (
-            Relation(f"anon_moments_{self.place}", "class"),
-            Relation(f"anon_factors_{self.place}", "class"),
-        )
+        moments = Relation(f"anon_moments_{self.place}", "class")
+        factors = Relation(f"anon_factors_{self.place}", "class")
         queries = SQL.given(
             rows=self.rows.relation,
             stratum=self.stratum,
@@ -82,7 +80,6 @@ class NormalNoise(Change[Noise]):
         self.engine.run(noisy)
         for relation in (moments, factors, draws):
             self.engine.drop(relation)
-        return self.made
 
     @cached_property
     def _counts(self) -> Mapping[str, Mapping[str, Any]]:

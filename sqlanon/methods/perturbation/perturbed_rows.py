@@ -15,7 +15,7 @@ from sqlanon.methods.base import AnyRun
 from sqlanon.methods.perturbation.change import ROW, SQL, Change, NumberedRows
 from sqlanon.model.names import in_quotes
 from sqlanon.model.release.perturbed import PerturbedColumn
-from sqlanon.queries.kit.nodes import Relation, Step, called, column, select, subquery
+from sqlanon.queries.kit.nodes import Relation, called, column, counted_rows, select, subquery
 from sqlanon.queries.source_rows import known_rows
 from sqlanon.satellites import imported
 
@@ -46,10 +46,11 @@ def with_perturbed_rows(run: RunT) -> tuple[RunT, tuple[PerturbedColumn, ...]]:
     ]
     if problems := [f"{in_quotes(each.columns[0])}: {problem}" for each in changes for problem in _problems(each)]:
         raise PolicyError(f"columns of {bound.description} cannot be perturbed as the policy says:", problems)
-    made = [each.make(run.draws) for each in changes]
-    whole = _joined(rows, changes, made)
+    for each in changes:
+        each.make(run.draws)
+    whole = _joined(rows, changes)
     known = known_rows(whole, policy.columns_with("suppress"), bound.taxonomy)
-    found = tuple(column for each, table in zip(changes, made, strict=True) for column in _measured(each, table))
+    found = tuple(column for each in changes for column in _measured(each))
     perturbed = run.bound_to(replace(bound, whole=whole, source=known))
     perturbed.beside = {name: query for each in changes for name, query in each.beside().items()}
     return perturbed, found
@@ -57,47 +58,41 @@ def with_perturbed_rows(run: RunT) -> tuple[RunT, tuple[PerturbedColumn, ...]]:
 
 def _numbered(engine: Compute, bound: BoundPolicy) -> NumberedRows:
     relation = Relation("anon_numbered_rows", "row")
-    query = SQL.query("numbered_rows", source=bound.whole.copy(), columns=[each.name for each in bound.columns])
-    engine.run(Step(relation, query, "rows of the source with numbers"))
-    counted = engine.fetch(SQL.query("row_count", rows=relation), "rows of the source")
-    columns = {each.name: each for each in bound.columns}
-    policy = bound.policy
+    columns, policy = {each.name: each for each in bound.columns}, bound.policy
+    engine.run(SQL.step(relation, "numbered_rows", source=bound.whole.copy(), columns=[*columns]))
+    counted = engine.fetch(counted_rows(relation.table), "rows of the source")
     bounds = {name: (policy.bottom_coding.get(name), policy.top_coding.get(name)) for name in policy.coded_columns}
     return NumberedRows(relation, counted[0]["rows"], columns, policy.criteria.k, bounds)
 
 
 def _problems(change: Change[Any]) -> Iterator[str]:
     """List problems of the types of columns, or of their values."""
-    unfit = [name for name in change.columns if not (change.settings.takes_texts or _is_number(change, name))]
+    unfit = [name for name in change.columns if not (change.settings.takes_texts or change.is_number(name))]
     for name in unfit:
         yield f"{in_quotes(name)} has type {change.rows.columns[name].type}, and {change.settings.kind} is for numbers"
     if not unfit and change.rows.count:
         yield from change.problems()
 
 
-def _is_number(change: Change[Any], name: str) -> bool:
-    return change.rows.columns[name].traits.is_number
-
-
-def _joined(rows: NumberedRows, changes: Sequence[Change[Any]], made: Sequence[Relation]) -> exp.Subquery:
+def _joined(rows: NumberedRows, changes: Sequence[Change[Any]]) -> exp.Subquery:
     """Join the new values to the rows; every row has one line in each table."""
-    homes = {name: f"anon_changed_{each.place}" for each in changes for name in each.columns}
+    homes = {name: each.made.name for each in changes for name in each.columns}
     shown: list[exp.Expr] = [column(name, homes.get(name, "anon_rows")) for name in rows.columns]
     query = select(shown, called(rows.relation.table, "anon_rows"))
-    for each, table in zip(changes, made, strict=True):
-        alias = f"anon_changed_{each.place}"
-        query = query.join(called(table.table, alias), on=column(ROW, alias).eq(column(ROW, "anon_rows")), copy=False)
+    for made in (each.made for each in changes):
+        is_own = column(ROW, made.name).eq(column(ROW, "anon_rows"))
+        query = query.join(called(made.table, made.name), on=is_own, copy=False)
     return subquery(query, "anon_perturbed")
 
 
-def _measured(change: Change[Any], made: Relation) -> Iterator[PerturbedColumn]:
+def _measured(change: Change[Any]) -> Iterator[PerturbedColumn]:
     remarks = tuple(change.remarks())
     for place, name in enumerate(change.columns):
-        is_number = _is_number(change, name) and not change.settings.is_nominal
+        is_number = change.is_number(name) and not change.settings.is_nominal
         query = SQL.query(
             "changed_values" if is_number else "changed_labels",
             rows=change.rows.relation,
-            changed=made,
+            changed=change.made,
             was=column(name, "anon_rows"),
             shown=column(name, "anon_changed"),
         )

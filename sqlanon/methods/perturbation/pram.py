@@ -93,13 +93,12 @@ class RandomizedValues(Change[Pram]):
     def _advice(self, without_strata: str) -> str:
         return "name fewer columns in within" if self.settings.within else without_strata
 
-    def make(self, source: RandomSource) -> Relation:
+    def make(self, source: RandomSource) -> None:
         draws = self.put_draws(source, ["anon_draw"])
         self.engine.run(
             self._roles.step(self.made, "randomized_values", draws=draws, shares=self._shares, edges=self._edges)
         )
         self.engine.drop(draws)
-        return self.made
 
     def remarks(self) -> Iterator[str]:
         found = self._chances

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sqlanon.methods.perturbation.change import SQL, Change
 from sqlanon.model.perturbation import RankSwapping
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import Relation, Step, column, double
+from sqlanon.queries.kit.nodes import column, double
 
 if TYPE_CHECKING:
     from sqlanon.chance.random_source import RandomSource
@@ -28,12 +28,10 @@ class SwappedRanks(Change[RankSwapping]):
         elif 0 < found["alike"] == found["strata"]:
             yield "it has one value in each stratum, which would stay: do not perturb it, or name no columns in within"
 
-    def make(self, source: RandomSource) -> Relation:
+    def make(self, source: RandomSource) -> None:
         draws = self.put_draws(source, ["anon_tie", "anon_turn", "anon_offset"])
-        query = self._roles.query("swapped_ranks", draws=draws, columns=[*self.columns])
-        self.engine.run(Step(self.made, query, "swapped values"))
+        self.engine.run(self._roles.step(self.made, "swapped_ranks", draws=draws, columns=[*self.columns]))
         self.engine.drop(draws)
-        return self.made
 
     @property
     def _roles(self) -> Queries:

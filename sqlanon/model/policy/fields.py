@@ -159,7 +159,7 @@ class PolicyFields(WholePolicy):
 
     @property
     def is_fixed(self) -> bool:
-        """Whether equal rows give equal releases: there is no secret key, and no draw of its own."""
+        """Whether equal rows give equal releases: its columns need no secret key and no random draws."""
         return not self.pseudonyms and not self.perturbation
 
     @property

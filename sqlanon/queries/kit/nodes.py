@@ -189,6 +189,11 @@ def listed(texts: Sequence[str], name: str) -> exp.Subquery:
     return subquery(exp.select(aliased(f.unnest(names([*texts])), name)), "anon_listed")
 
 
+def struct(fields: Mapping[str, exp.Expr]) -> exp.Struct:
+    entries = [exp.PropertyEQ(this=identifier(name), expression=value) for name, value in fields.items()]
+    return exp.Struct(expressions=entries)
+
+
 def cast(expression: exp.Expr, type_name: str) -> exp.Cast:
     return exp.cast(expression, _type(type_name).copy(), copy=False)
 

@@ -10,11 +10,9 @@ import argparse
 import tempfile
 from pathlib import Path
 
-import duckdb
-
 import sqlanon as sa
-from tests.benchmarks.perturbation import taken
-from tests.benchmarks.processes import in_own_process, say
+from tests.benchmarks.perturbation import grouped, taken
+from tests.benchmarks.processes import in_own_process, invented, say
 
 FIRMS = """
 COPY (
@@ -42,27 +40,14 @@ def main() -> None:
     rows = parser.parse_args().rows
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "firms.parquet")
-        in_own_process(make, path, rows)
-        plain, plain_peak, _ = in_own_process(grouped, path)
+        in_own_process(invented, FIRMS, path, rows)
+        plain, plain_peak, _ = in_own_process(grouped, path, NAMES)
         for block in (500, 1000):
             cpu, peak, lost = in_own_process(published, path, block)
             say(
                 f"{rows:,} rows, k = 3, blocks of {block:,}: {cpu:.1f} CPU s ({cpu / plain:.0f} x the plain GROUP BY, "
                 f"{plain:.2f} CPU s, {plain_peak / 1e6:.0f} MB), {peak / 1e6:.0f} MB, SSE/SST {lost / 1e6:.5f}"
             )
-
-
-def make(path: str, rows: int) -> None:
-    with duckdb.connect() as connection:
-        connection.execute("SET enable_progress_bar = false")
-        connection.execute(FIRMS.format(path), [rows])
-
-
-def grouped(path: str) -> tuple[float, int, int]:
-    query = f"SELECT count(*) FROM (SELECT {', '.join(NAMES)}, count(*) FROM '{path}' GROUP BY ALL)"
-    with duckdb.connect() as connection:
-        connection.execute("SET enable_progress_bar = false")
-        return taken(lambda: int(connection.execute(query).fetchall()[0][0]))
 
 
 def published(path: str, block: int) -> tuple[float, int, int]:

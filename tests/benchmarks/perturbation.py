@@ -17,7 +17,7 @@ from typing import Any
 import duckdb
 
 import sqlanon as sa
-from tests.benchmarks.processes import in_own_process, peak_bytes, say
+from tests.benchmarks.processes import in_own_process, invented, peak_bytes, say
 
 PEOPLE = """
 COPY (
@@ -58,7 +58,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "people.parquet")
-        in_own_process(make, path, arguments.rows)
+        in_own_process(invented, PEOPLE, path, arguments.rows)
         for name, perturbation in CASES:
             if name.startswith(arguments.only):
                 show(f"{name}, {arguments.rows:,} rows", path, perturbation)
@@ -75,12 +75,6 @@ def show(name: str, path: str, perturbation: dict[str, dict[str, Any]]) -> None:
         f"{name}, {changed:,} changed: {cpu - run:.2f} CPU s ({(cpu - run) / plain:.1f} x the {base}); with its run "
         f"{cpu:.2f} CPU s, {peak / 1e6:.0f} MB, without it {run:.2f} CPU s, {run_peak / 1e6:.0f} MB"
     )
-
-
-def make(path: str, rows: int) -> None:
-    with duckdb.connect() as connection:
-        connection.execute("SET enable_progress_bar = false")
-        connection.execute(PEOPLE.format(path), [rows])
 
 
 def grouped(path: str, columns: list[str]) -> tuple[float, int, int]:

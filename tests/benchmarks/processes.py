@@ -62,6 +62,15 @@ def run_python(arguments: Sequence[str], code: Path | None = None) -> Taken:
     return Taken(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss * 1024, output)
 
 
+def invented(query: str, path: str, rows: int) -> None:
+    """Write invented rows to a file: ``query`` copies as many as its parameter says to ``{}``."""
+    import duckdb  # here, since what others start has at least the memory of this process
+
+    with duckdb.connect() as connection:
+        connection.execute("SET enable_progress_bar = false")
+        connection.execute(query.format(path), [rows])
+
+
 def in_own_process(function: Callable[..., Any], *given: Any) -> Any:
     """Call a function of a benchmark in a process whose memory is its own; both sides of the call go as JSON."""
     named = sys.modules["__main__"].__spec__

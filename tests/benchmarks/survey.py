@@ -15,7 +15,7 @@ from pathlib import Path
 import duckdb
 
 from sqlanon.queries.kit.macros import install_script
-from tests.benchmarks.processes import in_own_process, peak_bytes, say
+from tests.benchmarks.processes import in_own_process, invented, peak_bytes, say
 
 PEOPLE = """
 COPY (
@@ -68,7 +68,7 @@ def main() -> None:
             if name.startswith(arguments.only) and rows <= arguments.rows:
                 path = str(Path(folder) / f"{rows}.parquet")
                 if not Path(path).exists():
-                    in_own_process(make, path, rows)
+                    in_own_process(invented, PEOPLE, path, rows)
                 show(f"{name}, {rows:,} rows, {len(keys)} keys", path, keys, size, queries)
 
 
@@ -78,12 +78,6 @@ def show(name: str, path: str, keys: list[str], size: str, queries: tuple[str, .
     cpu, asked, peak, _ = in_own_process(taken, path, [query.format(**used) for query in queries])
     base = f"plain GROUP BY {plain:.2f} CPU s, {plain_peak / 1e6:.0f} MB"
     say(f"{name}, {cells:,} classes: {cpu:.2f} CPU s, {peak / 1e6:.0f} MB; {base}; {asked / plain_asked:.1f} x")
-
-
-def make(path: str, rows: int) -> None:
-    with duckdb.connect() as connection:
-        connection.execute("SET enable_progress_bar = false")
-        connection.execute(PEOPLE.format(path), [rows])
 
 
 def taken(path: str, queries: list[str]) -> tuple[float, float, int, float]:

@@ -90,7 +90,7 @@ def _misfits(engine: Compute, columns: Iterable[SourceColumn], bounds: Mapping[s
         if each.traits.is_number:
             numbers[each.name] = each
         else:
-            yield f'"{each.name}" has type {each.type}, which is not numeric: cast it in a view or a query'
+            yield each.no_number
     # A floating-point type holds every bound closely enough.
     exact = {name: each.type for name, each in numbers.items() if not each.traits.is_float}
     if not exact:

@@ -182,10 +182,6 @@ def _combinations(
     return grouped(with_persons(earlier, query).where(*present, copy=False), [*keys.values()])
 
 
-def no_number(found: SourceColumn) -> str:
-    return f'"{found.name}" is {found.type}, not a number: cast it in a view'
-
-
 def no_list(found: SourceColumn) -> str:
     return f'"{found.name}" is {found.type}, not a list of items: gather them with list(item) in a view'
 

@@ -74,6 +74,11 @@ class SourceColumn:
     type: str
     traits: Traits
 
+    @property
+    def no_number(self) -> str:
+        """The reason why it cannot be taken for numbers, and what helps."""
+        return f'"{self.name}" is {self.type}, not a number: cast it in a view, or name its type in [csv] types'
+
 
 @dataclass(frozen=True)
 class TaxonomyShape:

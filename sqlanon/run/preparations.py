@@ -15,7 +15,7 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.methods.local.class_labels import PerClass
-from sqlanon.methods.points import no_list, no_number
+from sqlanon.methods.points import no_list
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.labels import ClassesRecord, CutRecord
 from sqlanon.model.names import folded
@@ -314,7 +314,7 @@ def _misfits(columns: Sequence[SourceColumn], predictors: Predictors) -> Iterato
         if name in unknown:
             yield f'column "{name}" is not there{unknown[name]}'
         elif name in predictors.numbers and not found[name].traits.is_number:
-            yield no_number(found[name])
+            yield found[name].no_number
         elif name in predictors.sets and not found[name].traits.is_list:
             yield no_list(found[name])
         elif name in predictors.categories and found[name].traits.is_list:

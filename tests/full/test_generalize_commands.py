@@ -76,7 +76,7 @@ class TestRefusals:
             '"drugs" is VARCHAR, not a list of items: gather them with list(item) in a view',
         )
         found = self.refused(session, sa.PolicyError, "SELECT * REPLACE ('10' AS age) FROM new", "released")
-        assert found.problems == ('"age" is VARCHAR, not a number: cast it in a view',)
+        assert found.problems == ('"age" is VARCHAR, not a number: cast it in a view, or name its type in [csv] types',)
 
     def test_values_without_a_label_are_counted(self, session: sa.Session) -> None:
         session.connection.execute(

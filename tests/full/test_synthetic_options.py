@@ -294,7 +294,8 @@ class TestTypes:
         assert refused(typed, self.of(["small", "real", "flag"], numeric=bins), "typed") == (
             '"small" is TINYINT, and its edges are beyond the whole numbers of 64 bits',
             '"real" is DOUBLE, and its edges are beyond all numbers of that type',
-            '"flag" is BOOLEAN, not a number: cast it in a view, or give it a taxonomy',
+            '"flag" is BOOLEAN, not a number: cast it in a view, or name its type in [csv] types, '
+            "or give it a taxonomy",
         )
 
 
@@ -317,7 +318,7 @@ class TestDomains:
     def test_bins_and_single_values_that_a_type_does_not_have(self, warehouse: sa.Session) -> None:
         assert refused(warehouse, policy(numeric={"age": [0, 0.25, 0.5, 100], "sex": [0, 1]})) == (
             '"age" is INTEGER, and its bin [0.25, 0.5) has no whole number',
-            '"sex" is VARCHAR, not a number: cast it in a view, or give it a taxonomy',
+            '"sex" is VARCHAR, not a number: cast it in a view, or name its type in [csv] types, or give it a taxonomy',
         )
         warehouse.connection.execute("CREATE TABLE prices AS SELECT i / 2 AS price FROM range(10) AS numbers (i)")
         method = sa.Synthetic(numeric={"price": [0, 5]}, refine=["price"])

@@ -243,7 +243,7 @@ def _misfits(bound: BoundPolicy) -> Iterator[str]:
     (target,) = bound.policy.sensitive
     for found in bound.columns:
         if found.name in settings.numeric and not found.traits.is_number:
-            yield f"{points.no_number(found)}, or give it a taxonomy"
+            yield f"{found.no_number}, or give it a taxonomy"
         elif found.name in settings.sets and not found.traits.is_list:
             yield points.no_list(found)
         elif found.name in bound.policy.quasi_identifiers and found.name not in settings.sets and found.traits.is_list:

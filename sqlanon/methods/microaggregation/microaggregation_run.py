@@ -13,7 +13,7 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.base import Comparison, Measured, TakesEnums
 from sqlanon.methods.microaggregation.grouping import SHOWN, Grouped, Grouping, named
-from sqlanon.methods.points import no_number, rows_at_cut, unlike_what_was_made
+from sqlanon.methods.points import rows_at_cut, unlike_what_was_made
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun, report_of_classes
 from sqlanon.model.labels import LabelsRecord
@@ -100,7 +100,7 @@ class MicroaggregationRun(SyntacticRun[CountedNumbers, bool, GroupsPublication])
         wrong = [found for found in bound.columns if found.name in names and not found.traits.is_number]
         if wrong:
             what_helps = 'leave texts to "full-domain" or "local-recoding", or make them sensitive or insensitive'
-            problems = [*map(no_number, wrong), f"what can help: {what_helps}"]
+            problems = [*(found.no_number for found in wrong), f"what can help: {what_helps}"]
             raise PolicyError(f"{bound.policy.method} groups numbers, and does not fit {bound.description}:", problems)
         return bound
 

@@ -58,7 +58,7 @@ WHOLE = range(-(2**63), 2**63)  # the integers that may be drawn
 def _misfits_of_bins(found: SourceColumn, bins: Bins, *, is_refined: bool) -> Iterator[str]:
     kind = f'"{found.name}" is {found.type}'
     if not found.traits.is_number:
-        yield f"{kind}, not a number: cast it in a view, or give it a taxonomy"
+        yield f"{found.no_number}, or give it a taxonomy"
     elif found.traits.is_fractional:
         if is_refined:
             yield f"{kind}, and refine counts whole numbers or labels: take it out, or cast it in a view"

@@ -91,7 +91,7 @@ class TopDownRun(SyntacticRun[PointTable, CutChoice, CutPublication]):
         numeric, problems = TopDownSpecialization.of(bound.policy).numeric, list[str]()
         for found in bound.columns:
             if found.name in numeric and not found.traits.is_number:
-                problems.append(f"{points.no_number(found)}, or give it a taxonomy")
+                problems.append(f"{found.no_number}, or give it a taxonomy")
             elif found.name in bound.policy.quasi_identifiers and found.traits.is_list:
                 problems.append(
                     f'"{found.name}" is {found.type}: a set of items has no one label at a cut; the method "diffgen" '

@@ -147,11 +147,11 @@ def test_what_cannot_be_grouped_is_refused_at_once() -> None:
             {name: {"kind": "microaggregation", **each} for name, each in asked.items()},
         )
     assert [*refused.value.problems] == [
-        '"a": "a" has infinities, NaN or numbers beyond 1e100 in 2 rows',
-        '"a": "a" has 1 strata, of 1 values together, with fewer than k = 3 values: '
+        '"a" has infinities, NaN or numbers beyond 1e100 in 2 rows',
+        '"a" has 1 strata, of 1 values together, with fewer than k = 3 values: '
         "lower k, or name fewer columns in within",
-        '"b": "b" has one value in all rows, which would stay: do not perturb it',
-        '"c": "c" has 1 strata, of 3 values together, with fewer than k = 4 values: '
+        '"b" has one value in all rows, which would stay: do not perturb it',
+        '"c" has 1 strata, of 3 values together, with fewer than k = 4 values: '
         "lower k, or name fewer columns in within",
     ]
 

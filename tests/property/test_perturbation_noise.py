@@ -204,9 +204,9 @@ def test_what_cannot_get_noise_is_refused_at_once() -> None:
     with pytest.raises(sa.PolicyError) as refused:
         released({"region": "VARCHAR", "a": "DOUBLE", "b": "INTEGER", "c": "BIGINT"}, rows, asked)
     assert [*refused.value.problems] == [
-        '"a": "a" has infinities, NaN or numbers beyond 1e100 in 2 rows',
-        '"a": "a" has 1 strata, of 1 values together, which have no deviation: name fewer columns in within',
-        '"b": "b" has one value in all rows, which would stay: do not perturb it',
+        '"a" has infinities, NaN or numbers beyond 1e100 in 2 rows',
+        '"a" has 1 strata, of 1 values together, which have no deviation: name fewer columns in within',
+        '"b" has one value in all rows, which would stay: do not perturb it',
     ]
 
 

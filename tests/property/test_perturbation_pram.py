@@ -140,7 +140,7 @@ def test_values_are_those_of_a_naive_walk(
     for job, *stratum in keys:
         strata[tuple(stratum)].add(job)
     single = sum(len(values - {None}) == 1 for values in strata.values())
-    assert ["a single value" in problem for problem in problems] == [True] * (single > 0)
+    assert ["has one value" in problem for problem in problems] == [True] * (single > 0)
     if single == 0:
         assert drawn(session, people, pram, Given(numbers)) == naive(keys, pram, numbers.tolist())
 
@@ -211,10 +211,10 @@ def test_strata_of_one_value_are_counted(session: sa.Session) -> None:
     rows = numbered(session, table)
     assert problems_of(session, rows) == []
     assert problems_of(session, rows, within=["region"]) == [
-        "a single value in 2 of its strata, which cannot become another: name fewer columns in within"
+        '"job" has one value in 2 of its strata, which cannot become another: name fewer columns in within'
     ]
     assert problems_of(session, numbered(session, pa.table({"job": ["a", "a", None]}))) == [
-        "a single value in the column, which cannot become another: do not perturb it"
+        '"job" has one value, which cannot become another: do not perturb it'
     ]
 
 
@@ -224,13 +224,14 @@ def test_many_values_are_refused(session: sa.Session) -> None:
         assert found == (
             []
             if count == 1000
-            else ['more than 1,000 values in the column: publish groups of values, or take kind = "swap"']
+            else ['"job" has more than 1,000 values: publish groups of values, or take kind = "swap"']
         )
     table = pa.table(
         {"job": pa.array([*range(900)] * 13), "region": pa.array([place // 900 for place in range(11700)])}
     )
     assert problems_of(session, numbered(session, table), within=["region"]) == [
-        "the matrices of 13 strata have 10,530,000 probabilities, more than 10,000,000: name fewer columns in within"
+        '"job" has matrices of 10,530,000 probabilities in 13 strata, more than 10,000,000: '
+        "name fewer columns in within"
     ]
 
 
@@ -238,7 +239,9 @@ def test_a_low_chance_to_stay_is_refused(session: sa.Session) -> None:
     """A value of 5 % is kept by the first draw with 0.8, and stays with 0.2 * 0.01 / 0.77 + 0.8 * 0.04 / 0.23."""
     rows = numbered(session, people_of({"often": 95, "rare": 5}))
     (found,) = problems_of(session, rows, form="two-step", change=0.2, alpha=1)
-    assert found.startswith("1 value would stay with a probability below least_stay = 0.5, the least with 0.142")
+    assert found.startswith(
+        '"job" has 1 value that would stay with a probability below least_stay = 0.5, the least 0.142'
+    )
     assert problems_of(session, rows, form="two-step", change=0.2, alpha=1, least_stay=0.14) == []
     assert problems_of(session, rows, form="invariant", change=0.2, least_stay=1) == []
 
@@ -251,11 +254,11 @@ def test_matrices_with_the_shares_of_few_rows_are_not_published(session: sa.Sess
     rows = numbered(session, pa.table({"job": jobs, "region": regions}), k=5)
     fields = {"within": ("region",), "matrix": "publish"}
     small = (
-        "fewer than 100 rows in 1 of its strata, whose values the matrix to be published would show: set matrix = "
+        '"job" has fewer than 100 rows in 1 of its strata, whose values a published matrix would show: set matrix = '
         '"keep", or name fewer columns in within'
     )
     rare = (
-        "fewer than 5 rows with each of 2 values, whose exact shares the matrix to be published has: set matrix = "
+        '"job" has 2 values of fewer than 5 rows, whose exact shares a published matrix would have: set matrix = '
         '"keep" or form = "plain", or name fewer columns in within'
     )
     assert problems_of(session, rows, **fields) == [small, rare]

@@ -87,7 +87,7 @@ def test_swapping_keeps_values_of_strata_and_moves_few_ranks(
     widths = {key: ceil(share * sum(each is not None for each in own)) for key, own in strata.items()}
     if any(width == 1 for width in widths.values()):
         with pytest.raises(
-            sa.PolicyError, match=r'"income": [0-9]+ strata, of [0-9]+ rows together, have blocks of one'
+            sa.PolicyError, match=r'"income" has [0-9]+ strata, of [0-9]+ values together, with blocks of one'
         ):
             released(session, source, policy({"income": setting}), seed)
         return
@@ -249,7 +249,7 @@ def test_noise_stays_within_public_bounds(session: sa.Session) -> None:
 
 def test_columns_of_one_value_are_not_swapped(session: sa.Session) -> None:
     rows = [{**row, "income": 7} for row in NINE]
-    with pytest.raises(sa.PolicyError, match="it has one value in each stratum, which would stay"):
+    with pytest.raises(sa.PolicyError, match='"income" has one value in each stratum, which would stay'):
         released(session, table(rows), policy({"income": {"kind": "swap", "share": 0.5}}))
 
 

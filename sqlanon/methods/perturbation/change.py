@@ -89,7 +89,7 @@ class Change(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def problems(self) -> Iterator[str]:
-        """List why the columns cannot be changed like this, a sentence each without the column; draws nothing."""
+        """List why the columns cannot be changed like this, a sentence on a column each; draws nothing."""
 
     @abstractmethod
     def make(self, source: RandomSource) -> None:

@@ -44,7 +44,7 @@ def with_perturbed_rows(run: RunT) -> tuple[RunT, tuple[PerturbedColumn, ...]]:
         imported(KINDS[settings.kind])(engine, rows, name, settings, place)
         for place, (name, settings) in enumerate(policy.perturbation.items())
     ]
-    if problems := [f"{in_quotes(each.columns[0])}: {problem}" for each in changes for problem in _problems(each)]:
+    if problems := [problem for each in changes for problem in _problems(each)]:
         raise PolicyError(f"columns of {bound.description} cannot be perturbed as the policy says:", problems)
     for each in changes:
         each.make(run.draws)

@@ -40,46 +40,42 @@ class RandomizedValues(Change[Pram]):
             least_count=self._least_count,
         )
         found = self.engine.fetch(query, "strata and their values")[0]
-        unfit = [*self._problems_of_strata(found)]
-        yield from unfit
-        if self.settings.matrix == "publish":
-            yield from self._problems_of_matrix(found)
+        unfit, name = [*self._problems_of_strata(found)], in_quotes(self.columns[0])
+        of_matrix = self._problems_of_matrix(found) if self.settings.matrix == "publish" else ()
+        yield from (f"{name} has {problem}" for problem in (*unfit, *of_matrix))
         if self.settings.form == "two-step" and not unfit and (below := self._chances["values_below"]):
             yield (
-                f"{counted(below, 'value')} would stay with a probability below least_stay = "
-                f"{self.settings.least_stay:g}, the least with {self._chances['least_stay']:.3g}: lower change or "
-                'alpha, or set form = "invariant"'
+                f"{name} has {counted(below, 'value')} that would stay with a probability below least_stay = "
+                f"{self.settings.least_stay:g}, the least {self._chances['least_stay']:.3g}: lower change or alpha, or "
+                'set form = "invariant"'
             )
 
     def _problems_of_strata(self, found: Mapping[str, int]) -> Iterator[str]:
-        if found["of_one_value"]:
+        if of_one := found["of_one_value"]:
+            advice = self._fewer_strata or "do not perturb it"
+            yield f"one value{self._in(of_one)}, which cannot become another: {advice}"
+        if of_many := found["of_many_values"]:
             yield (
-                f"a single value in {self._where(found['of_one_value'])}, which cannot become another: "
-                f"{self._advice('do not perturb it')}"
-            )
-        if found["of_many_values"]:
-            yield (
-                f"more than {MAX_STRATUM_VALUES:,} values in {self._where(found['of_many_values'])}: publish groups of "
-                'values, or take kind = "swap"'
+                f"more than {MAX_STRATUM_VALUES:,} values{self._in(of_many)}: publish groups of values, or take "
+                'kind = "swap"'
             )
         elif (found["cells"] or 0) > MAX_MATRIX_CELLS:
             yield (
-                f"the matrices of {found['strata']:,} strata have {found['cells']:,} probabilities, more than "
+                f"matrices of {found['cells']:,} probabilities in {found['strata']:,} strata, more than "
                 f"{MAX_MATRIX_CELLS:,}: name fewer columns in within"
             )
 
     def _problems_of_matrix(self, found: Mapping[str, int]) -> Iterator[str]:
-        small = f"fewer than {MIN_STRATUM_ROWS} rows in {self._where(found['small_strata'])}"
-        if found["small_strata"]:
+        advice = self._fewer_strata or "publish groups of values"
+        if small := found["small_strata"]:
             yield (
-                f"{small}, whose values the matrix to be published would show: set matrix = "
-                f'"keep", or {self._advice("publish groups of values")}'
+                f"fewer than {MIN_STRATUM_ROWS} rows{self._in(small)}, whose values a published matrix would show: set "
+                f'matrix = "keep", or {advice}'
             )
         if found["rare_values"] and self.settings.form != "plain":
             yield (
-                f"fewer than {self._least_count} rows with each of {found['rare_values']:,} values, whose exact shares "
-                f'the matrix to be published has: set matrix = "keep" or form = "plain", or '
-                f"{self._advice('publish groups of values')}"
+                f"{counted(found['rare_values'], 'value')} of fewer than {self._least_count} rows, whose exact shares "
+                f'a published matrix would have: set matrix = "keep" or form = "plain", or {advice}'
             )
 
     @property
@@ -87,11 +83,12 @@ class RandomizedValues(Change[Pram]):
         """The fewest rows of a value whose share may be published."""
         return max(self.rows.k, MIN_VALUE_ROWS)
 
-    def _where(self, strata: int) -> str:
-        return f"{strata:,} of its strata" if self.settings.within else "the column"
+    def _in(self, strata: int) -> str:
+        return f" in {strata:,} of its strata" if self.settings.within else ""
 
-    def _advice(self, without_strata: str) -> str:
-        return "name fewer columns in within" if self.settings.within else without_strata
+    @property
+    def _fewer_strata(self) -> str:
+        return "name fewer columns in within" if self.settings.within else ""
 
     def make(self, source: RandomSource) -> None:
         draws = self.put_draws(source, ["anon_draw"])

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sqlanon.methods.perturbation.change import SQL, Change
+from sqlanon.model.names import in_quotes
 from sqlanon.model.perturbation import RankSwapping
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import column, double
@@ -19,14 +20,20 @@ if TYPE_CHECKING:
 
 class SwappedRanks(Change[RankSwapping]):
     def problems(self) -> Iterator[str]:
-        found = self.engine.fetch(self._roles.query("unswappable_strata"), "strata")[0]
+        found, name = (
+            self.engine.fetch(self._roles.query("unswappable_strata"), "strata")[0],
+            in_quotes(self.columns[0]),
+        )
         if found["narrow"]:
             yield (
-                f"{found['narrow']:,} strata, of {found['rows']:,} rows together, have blocks of one rank, in which no "
-                "value moves: raise share, or name fewer columns in within"
+                f"{name} has {found['narrow']:,} strata, of {found['rows']:,} values together, with blocks of one "
+                "rank, in which no value moves: raise share, or name fewer columns in within"
             )
         elif 0 < found["alike"] == found["strata"]:
-            yield "it has one value in each stratum, which would stay: do not perturb it, or name no columns in within"
+            yield (
+                f"{name} has one value in each stratum, which would stay: do not perturb it, or name no columns in "
+                "within"
+            )
 
     def make(self, source: RandomSource) -> None:
         draws = self.put_draws(source, ["anon_tie", "anon_turn", "anon_offset"])

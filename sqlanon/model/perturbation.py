@@ -203,7 +203,7 @@ class Noise(JointPerturbation):
     Numbers stay within the bounds of ``bottom_coding`` and ``top_coding``, too.
 
     Args:
-        relative: the standard deviation of the noise in standard deviations of the column.
+        relative: the standard deviation of the noise in standard deviations of the column, at most 1e100.
         form: ``"masked"``, the default: values are shrunk towards the mean so that means, variances and correlations
             of the columns stay in expectation. ``"correlated"``: noise with the correlations of the columns, on top of
             them. ``"additive"``: independent noise by column, on top of them.
@@ -212,7 +212,7 @@ class Noise(JointPerturbation):
     """
 
     kind: Literal["noise"] = "noise"
-    relative: Annotated[Number, Field(gt=0)] = 0.1
+    relative: Annotated[Number, Field(gt=0, le=1e100)] = 0.1
     form: Literal["masked", "correlated", "additive"] = "masked"
     keep_zero: bool = False
 

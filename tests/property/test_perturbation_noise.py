@@ -223,5 +223,17 @@ def test_nothing_is_left_of_values_with_masked_noise_of_a_deviation() -> None:
     assert sa.Noise(relative=1, form="additive").relative == 1
 
 
+@pytest.mark.parametrize("form", ["additive", "correlated"])
+def test_noise_beyond_the_numbers_of_a_machine_is_refused(form: Any) -> None:
+    for relative in (1.1e100, 1e308, math.inf, math.nan):
+        with pytest.raises(sa.PolicyError, match="relative"):
+            sa.Noise(relative=relative, form=form)
+    asked = {"x": {"kind": "noise", "form": form, "relative": 1e100, "together": "y"}}
+    rows = [(number * 1e98, number * 1e99) for number in range(9)]
+    shown = released({"x": "DOUBLE", "y": "DOUBLE"}, rows, asked)
+    assert all(math.isfinite(number) for row in shown for number in row)
+    assert len({*shown}) == 9
+
+
 def test_a_column_of_nulls_stays() -> None:
     assert released({"x": "INTEGER"}, [(None,)] * 3, {"x": {"kind": "noise"}}) == [(None,)] * 3

@@ -20,9 +20,12 @@ from sqlanon.engines.paths import is_folder
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.model.destination import DELTA, FILE_SUFFIX, FORMATS, Destination, Replace, destination, kind_elsewhere
+from sqlanon.model.names import enumerated, in_quotes
 from sqlanon.model.record import ContentRecord, Record, facts_of, sha256_of_json
+from sqlanon.publish.beside import tables_beside_release
 from sqlanon.publish.files import CHANGED, NOT_OURS, refuse_own_source, refuse_within, tidy
 from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.nodes import drop_table
 from sqlanon.queries.source import SourceColumn
 from sqlanon.satellites import imported, offered
 
@@ -316,6 +319,8 @@ class TableTarget(PlacedTarget):
     def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
         # Again, in the transaction: a later change by others conflicts with it.
         self.refuse_others()
+        for beside in tables_beside_release(self.engine, self.table, self.held_note()):
+            self.engine.execute(drop_table(beside), "replace the release")
         with self.engine.in_order():
             self.engine.write_table(self.table, query, replace=bool(self.replace))
         return ResolvedSource(self.table, f'table "{self.name}"')
@@ -363,9 +368,9 @@ def tables_beside(
     The user names the ``wanted`` tables, the method has those ``published``: both must agree, and all must be tables of
     the warehouse with distinct names.
     """
-    known = ", ".join(published) or "none"
-    problems = [f'"{name}" is not published beside the rows; published: {known}' for name in {*wanted} - {*published}]
-    problems += [f'"{name}" is published as well: name its table' for name in published if name not in wanted]
+    known, others = enumerated(map(in_quotes, published)) or "none", map(in_quotes, {*wanted} - {*published})
+    problems = [f"{name} is not published beside the rows; published: {known}" for name in others]
+    problems += [f"{in_quotes(name)} is published as well: name its table" for name in published if name not in wanted]
     if problems:
         raise PolicyError("tables do not fit what the method publishes:", sorted(problems))
     if not published:

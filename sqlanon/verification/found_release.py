@@ -17,11 +17,12 @@ from sqlanon.engines.relations import Files, ResolvedSource, Stored
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.model.destination import Destination
 from sqlanon.model.labels import ClassesRecord, LabelsRecord
-from sqlanon.model.names import PARQUET_SUFFIXES
+from sqlanon.model.names import PARQUET_SUFFIXES, in_quotes
 from sqlanon.model.policy.linked_policy import LinkedPolicy
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import ContentRecord, Record, RecordError, RowsRecord, readable_record
 from sqlanon.model.taxonomy.hierarchies import note_path
+from sqlanon.publish.beside import table_beside
 from sqlanon.publish.csv import content_of_csv
 from sqlanon.publish.files import bring_back
 from sqlanon.publish.parquet import content_of_parquet
@@ -227,15 +228,9 @@ def changes_of_table(engine: Engine, table: exp.Table, written: ContentRecord | 
 def _changes_beside_release(engine: Engine, release: exp.Expr, note: str | None) -> Iterator[str]:
     record = readable_record(note)
     for what, written in () if record is None else record.tables.items():
-        # Prefer the schema of the release.
-        places: list[str | exp.Table] = [written.table]
-        if isinstance(release, exp.Table):
-            beside = release.copy()
-            beside.set("this", exp.to_identifier(written.table, quoted=True))
-            places.insert(0, beside)
-        found = next(filter(None, map(engine.find, places)), None)
+        found = table_beside(engine, release, written.table)
         changes = ["it is not there"] if found is None else _changes_of_companion(engine, found, written.content)
-        yield from (f'of the table "{written.table}", its {what}: {change}' for change in changes)
+        yield from (f"of the table {in_quotes(written.table)}, its {what}: {change}" for change in changes)
 
 
 def _changes_of_companion(engine: Engine, found: Stored, written: ContentRecord) -> Iterator[str]:

@@ -149,14 +149,37 @@ def test_a_run_publishes_what_lets_one_estimate(session: sa.Session, people: str
         session.verify("out", given)
 
 
+def test_a_matrix_goes_with_its_release(session: sa.Session, people: str) -> None:
+    """A table that the replaced release named as its matrix goes; one that took its place since then stays."""
+    without = policy({"form": "plain", "again": True})
+    given, run = policy({"form": "plain", "again": True, "matrix": "publish"}), session.connection.execute
+
+    def there() -> set[str]:
+        tables = {name for (name,) in run("SELECT table_name FROM duckdb_tables()").fetchall()}
+        return tables & {"m 1", "m2", "m3", "own"}
+
+    for into, matrix in (("goes", "m 1"), ("goes", "m2"), ("other", "m3")):
+        session.anonymize(people, given, into, tables={f"pram_{HOSTILE}": matrix}, replace=True, listed=False)
+    assert there() == {"m2", "m3"}
+    run("CREATE TABLE own AS FROM m2")
+    session.anonymize(people, without, "main.goes", replace=True, listed=False)
+    assert there() == {"m3", "own"}
+    session.anonymize(people, given, "goes", tables={f"pram_{HOSTILE}": "m3"}, replace=True, listed=False)
+    session.anonymize(people, without, "other", replace=True, listed=False)
+    assert there() == {"m3", "own"}
+    run("CREATE OR REPLACE TABLE m3 AS SELECT 1 AS own")
+    session.anonymize(people, without, "goes", replace=True, listed=False)
+    assert there() == {"m3", "own"}
+
+
 def test_runs_say_what_they_refuse(session: sa.Session, people: str) -> None:
     def refused(pram: dict[str, Any], *, tables: dict[str, str] | None = None, **fields: Any) -> str:
         with pytest.raises(sa.PolicyError) as error:
             session.anonymize(people, policy(pram, **fields), "refused", tables=tables, listed=False)
         return str(error.value)
 
-    assert "is published as well: name its table" in refused({"matrix": "publish"})
-    assert "is not published beside the rows" in refused({}, tables={f"pram_{HOSTILE}": "matrix"})
+    assert f'"pram_{QUOTED}" is published as well: name its table' in refused({"matrix": "publish"})
+    assert f'"pram_{QUOTED}" is not published beside the rows' in refused({}, tables={f"pram_{HOSTILE}": "matrix"})
     assert "an identifier, whose values the published matrix would show" in refused(
         {"matrix": "publish", "within": ["id"]}
     )
@@ -181,6 +204,7 @@ def test_columns_without_values_stay(session: sa.Session, people: str, form: str
 
 def test_tables_without_rows_are_refused(session: sa.Session, people: str) -> None:
     session.connection.execute(f"CREATE OR REPLACE TABLE few AS SELECT * FROM {people} WHERE FALSE")
+    session.connection.execute("DROP TABLE IF EXISTS few_out")
     ranges = {"age": {"kind": "intervals", "widths": [1], "minimum": 0, "maximum": 9}}
     with pytest.raises(sa.SqlanonError) as error:
         session.anonymize("few", policy({}, taxonomies=ranges), "few_out", listed=False, replace=True)

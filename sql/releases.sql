@@ -16,14 +16,18 @@ CREATE TABLE IF NOT EXISTS anon.releases (
     fit_sha256 VARCHAR,
     made_at TIMESTAMP NOT NULL,
     forgotten_at TIMESTAMP,
-    forgotten_reason VARCHAR
+    forgotten_reason VARCHAR,
+    perturbed VARCHAR[]
 );
+
+-- name: perturbed_column
+-- a column that older tables lack
+ALTER TABLE anon.releases ADD COLUMN IF NOT EXISTS perturbed VARCHAR[];
 
 -- name: release_rows
 -- the rows of the releases, in the order in which they were made
-SELECT
-    target, datasets, method, policy_sha256, node, row_count, min_class_size, record_sha256, fit_sha256, made_at,
-    forgotten_at, forgotten_reason
+-- Those of older tables have no column of perturbed columns.
+SELECT *
 FROM anon.releases
 ORDER BY made_at ASC NULLS FIRST, rowid ASC NULLS FIRST;
 
@@ -39,10 +43,12 @@ ORDER BY made_at ASC NULLS FIRST, rowid ASC NULLS FIRST;
 -- $8 '60303ae22b998861'
 -- $9 CAST(NULL AS VARCHAR)
 -- $10 TIMESTAMP '2026-01-01 12:00:00'
+-- $11 ['income']
 INSERT INTO anon.releases (
-    target, datasets, method, policy_sha256, node, row_count, min_class_size, record_sha256, fit_sha256, made_at
+    target, datasets, method, policy_sha256, node, row_count, min_class_size, record_sha256, fit_sha256, made_at,
+    perturbed
 )
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10);
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11);
 
 -- name: note_record
 -- note the record of the release

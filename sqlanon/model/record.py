@@ -46,6 +46,12 @@ class PolicyRecord(OpenPart):
     unknown: Unknown = Field(default_factory=dict)
     csv: Csv | None = None
 
+    @property
+    def perturbed_columns(self) -> list[str]:
+        """The columns whose values were changed."""
+        perturbations = self.as_json.get("perturbation", {}).items()
+        return [name for own, each in perturbations for name in (own, *each.get("together", ()))]
+
 
 class PolicyFile(Part):
     """A file that a policy names; without a hash if it is a glob, a folder, or missing."""

@@ -41,8 +41,7 @@ def guarantee(policy: Policy, report: Report) -> Guarantee:
         "the value to anyone without the key"
         for name in policy.pseudonyms
     ]
-    perturbed = ((own, each) for name, each in policy.perturbation.items() for own in (name, *each.columns))
-    drawn = [(in_quotes(name), each) for name, each in perturbed]
+    drawn = [(in_quotes(name), each) for name, each in policy.changes]
     return Guarantee(
         claims=(*claims, *(claim for name, each in drawn for claim in each.claims(name))),
         conditions=(

@@ -135,7 +135,7 @@ def noting(
     is_listed: bool = True,
 ) -> Iterator[Noting]:
     """Register the release of a run; if the block fails and published nothing, its row goes."""
-    table.is_there(engine)
+    table.columns(engine)  # refuses others of that name
     if not engine.warehouse.is_read_only:
         table.take_up(engine)
     # Before the run's transaction: finding the origins of a query changes settings of the connection.

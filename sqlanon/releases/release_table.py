@@ -62,6 +62,11 @@ class Row:
     made_at: datetime
     forgotten_at: datetime | None = None
     forgotten_reason: str | None = None
+    perturbed: Sequence[str] = ()  # columns
+
+
+COLUMNS = [each.name for each in fields(Row)]
+OLDER_COLUMNS = COLUMNS[:-1]
 
 
 def row_of(name: str, datasets: Sequence[str], record: Record, fit_sha256: str | None, made_at: datetime) -> Row:
@@ -86,6 +91,7 @@ def row_of(name: str, datasets: Sequence[str], record: Record, fit_sha256: str |
         record_sha256=None,
         fit_sha256=fit_sha256,
         made_at=made_at,
+        perturbed=record.policy.perturbed_columns,
     )
 
 
@@ -93,19 +99,20 @@ def table_of(engine: Engine) -> exp.Table:
     return engine.warehouse.anon("releases")
 
 
-def is_there(engine: Engine) -> bool:
-    """Return whether the table exists; refuse another table or view of that name."""
+def columns(engine: Engine) -> list[str]:
+    """Return the columns of the table, none if it does not exist; refuse another table or view of that name."""
     table = table_of(engine)
     found = engine.find(table)
     if found is None:
-        return False
-    if found.is_view or [each.name for each in engine.describe(table)] != [field.name for field in fields(Row)]:
+        return []
+    names = [each.name for each in engine.describe(table)]
+    if found.is_view or names not in (OLDER_COLUMNS, COLUMNS):
         raise EngineError(
             "sqlanon lists releases in anon.releases, but another table or view has that name: rename it (ALTER TABLE "
             "anon.releases RENAME TO releases_before), and run again",
             step="releases",
         )
-    return True
+    return names
 
 
 def make(engine: Engine) -> None:
@@ -115,21 +122,27 @@ def make(engine: Engine) -> None:
         with engine.transaction():
             engine.execute(exp.Create(this=schema, kind="SCHEMA", exists=True), "schema anon")
             engine.execute(_statement(engine, "releases_table"), "the list of releases")
+            if columns(engine) == OLDER_COLUMNS:
+                engine.execute(_statement(engine, "perturbed_column"), "the list of releases")
 
     retry_while_locked(attempt, OVERTAKEN)
 
 
 def rows(engine: Engine) -> list[Row]:
-    if not is_there(engine):
+    if not columns(engine):
         return []
     found = engine.fetch(_statement(engine, "release_rows"), "the list of releases")
-    return [Row(**{**row, "node": None if row["node"] is None else json.loads(row["node"])}) for row in found]
+    nodes = [None if row["node"] is None else json.loads(row["node"]) for row in found]
+    return [
+        Row(**{**row, "node": node, "perturbed": row.get("perturbed") or ()})
+        for row, node in zip(found, nodes, strict=True)
+    ]
 
 
 def add(engine: Engine, row: Row) -> None:
     node = None if row.node is None else json.dumps(row.node)
     values = [row.target, list(row.datasets), row.method, row.policy_sha256, node, row.row_count, row.min_class_size]
-    _run(engine, "note_release", [*values, row.record_sha256, row.fit_sha256, row.made_at])
+    _run(engine, "note_release", [*values, row.record_sha256, row.fit_sha256, row.made_at, list(row.perturbed)])
 
 
 def note_record(engine: Engine, row: Row, record_sha256: str) -> None:
@@ -213,7 +226,7 @@ def take_up(engine: Engine) -> None:
                 elif before.record_sha256 is None and row.record_sha256 is not None:
                     note_record(engine, row, row.record_sha256)
 
-    if found:
+    if found or columns(engine) == OLDER_COLUMNS:
         make(engine)
         retry_while_locked(attempt, OVERTAKEN)
     for path in _waiting_files(engine, STAGED):  # left by runs killed while writing

@@ -194,11 +194,6 @@ def _read(engine: Engine, other: ListedRelease) -> tuple[FoundRelease, Record, P
     return recorded_release(engine, _name_of(engine, other), engine.resolve, hashes_rows=False)
 
 
-def policy_of_listed(engine: Engine, other: ListedRelease) -> Policy:
-    """Return the policy in the record of a listed release; raise a SqlanonError if it cannot be read."""
-    return _read(engine, other)[2]
-
-
 def _name_of(engine: Engine, other: ListedRelease) -> str:
     """Return the name of a listed release, valid in any schema."""
     table = table_called(other.target, engine.warehouse.name)

@@ -109,17 +109,16 @@ class ReportedRelease:
 
     def _kept(self, name: str, role: str) -> ReportedColumn:
         vanished = self._vanished_values(name)
-        drawn = next(
-            (each.in_words for own, each in self.policy.perturbation.items() if name in (own, *each.columns)), None
-        )
+        change = dict(self.policy.changes).get(name)
+        words = None if change is None else change.in_words
         if role == "insensitive":
-            return ReportedColumn(name=name, role=role, perturbation=drawn, **self._shown_labels(vanished, {}, {}))
+            return ReportedColumn(name=name, role=role, perturbation=words, **self._shown_labels(vanished, {}, {}))
         columns = names(list(self.policy.quasi_identifiers))
         query = table_call("homogeneous_rows", self.found.source.relation.copy(), columns, string(name))
         homogeneous = int(self.engine.fetch(query, "classes of one value")[0]["homogeneous_rows"])
         before = {} if self.source is None else self._label_rows(self.source.relation, name)
         labels = self._shown_labels(vanished, self._labels_after(name), before)
-        return ReportedColumn(name=name, role=role, perturbation=drawn, homogeneous_rows=homogeneous, **labels)
+        return ReportedColumn(name=name, role=role, perturbation=words, homogeneous_rows=homogeneous, **labels)
 
     def _shown_labels(
         self, vanished: Sequence[Mapping[str, Any]], after: Mapping[str | None, int], before: Mapping[str | None, int]

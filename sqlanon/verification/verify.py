@@ -129,7 +129,7 @@ def differences(
 
 def _places_not_covered(policy: Policy) -> Iterator[str]:
     yield from PLACES_NOT_COVERED
-    others = [name for name, each in policy.perturbation.items() if not each.keeps_domain]
+    others = [name for name, each in policy.changes if not each.keeps_domain]
     if others:
         yield f"values of {enumerated(map(in_quotes, others))}, which are perturbed: the source has others"
 

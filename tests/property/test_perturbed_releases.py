@@ -16,6 +16,7 @@ from tests.effort import examples
 
 EXAMPLES = settings(max_examples=examples(96), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 HOSTILE = 'a""b"; drop table x --'
+QUOTED = HOSTILE.replace('"', '""')
 
 
 @pytest.fixture(scope="module")
@@ -148,6 +149,33 @@ class TestRecords:
         session.anonymize("folk", again, "second")
         session.anonymize("folk", policy({}), "third")
 
+    def test_the_list_knows_columns_of_releases_that_moved(self, tmp_path: Path) -> None:
+        drawn = {"income": {"kind": "swap", "share": 0.5, "together": [HOSTILE]}}
+        with sa.connect(tmp_path / "w.duckdb") as session:
+            session.connection.register("made", table(NINE))
+            session.connection.execute("CREATE TABLE folk AS FROM made")
+            session.anonymize("folk", policy(drawn), tmp_path / "first.csv")
+            (tmp_path / "first.csv").rename(tmp_path / "handed_out.csv")
+            with pytest.raises(sa.PolicyError) as refused:
+                session.anonymize("folk", policy({HOSTILE.upper(): {"kind": "noise"}}), "second")
+            assert refused.value.problems == (f'"{QUOTED}" in {tmp_path}/first.csv',)
+            session.anonymize("folk", policy({"number": {"kind": "noise"}}), "third")
+            listed = session.releases.list().releases
+            assert [each.perturbed for each in listed] == [("income", HOSTILE), ("number",)]
+
+    def test_lists_of_earlier_versions_get_the_columns(self, tmp_path: Path) -> None:
+        with sa.connect(tmp_path / "w.duckdb") as session:
+            session.connection.register("made", table(NINE))
+            session.connection.execute("CREATE TABLE folk AS FROM made")
+            session.anonymize("folk", policy({}), "first")
+            session.connection.execute("ALTER TABLE anon.releases DROP COLUMN perturbed")
+        with sa.connect(tmp_path / "w.duckdb", read_only=True) as session:
+            session.anonymize("folk", policy({"income": {"kind": "noise"}}), tmp_path / "second.csv")
+            assert [each.perturbed for each in session.releases.list().releases] == [(), ("income",)]
+        with sa.connect(tmp_path / "w.duckdb") as session:
+            session.anonymize("folk", policy({"number": {"kind": "noise"}}), "third")
+            assert [each.perturbed for each in session.releases.list().releases] == [(), ("income",), ("number",)]
+
     def test_files_on_no_list_are_not_replaced_by_a_second_draw(self, tmp_path: Path) -> None:
         source, into = tmp_path / "people.csv", tmp_path / "out.csv"
         source.write_text("age,income\n" + "".join(f"{at % 2},{at}\n" for at in range(20)))
@@ -161,8 +189,9 @@ class TestRecords:
         with sa.connect() as session:
             session.anonymize(source, wanted, into)
         before = into.read_bytes()
-        with sa.connect() as session, pytest.raises(sa.PolicyError, match="which the run would replace"):
-            session.anonymize(source, wanted, into, replace=True)
+        for other in (wanted, wanted.changed({"perturbation": {"income": {"kind": "noise"}}})):
+            with sa.connect() as session, pytest.raises(sa.PolicyError, match=r"income.* which the run would replace"):
+                session.anonymize(source, other, into, replace=True)
         assert into.read_bytes() == before
 
     def test_verification_knows_swapped_values(self, session: sa.Session) -> None:

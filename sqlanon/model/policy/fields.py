@@ -19,7 +19,7 @@ from sqlanon.model.methods.full_domain import (
     Suppression,
 )
 from sqlanon.model.methods.settings import MethodSettings
-from sqlanon.model.perturbation import AnyPerturbation
+from sqlanon.model.perturbation import AnyPerturbation, Perturbation
 from sqlanon.model.policy.policy_files import WholePolicy
 from sqlanon.model.policy.policy_parts import Csv, Earlier, EarlierReleases, Terms
 from sqlanon.model.policy_value import Level, NotBoolean, OneOf
@@ -148,9 +148,14 @@ class PolicyFields(WholePolicy):
         return tuple(dict.fromkeys([*self.bottom_coding, *self.top_coding]))
 
     @property
+    def changes(self) -> tuple[tuple[str, Perturbation], ...]:
+        """The columns whose values are changed at random or by groups, as often as they are named, and how."""
+        return tuple((name, each) for own, each in self.perturbation.items() for name in (own, *each.columns))
+
+    @property
     def perturbed_columns(self) -> tuple[str, ...]:
-        """The columns whose values are changed at random or by groups, as often as they are named."""
-        return tuple(name for own, each in self.perturbation.items() for name in (own, *each.columns))
+        """The columns whose values are changed, as often as they are named."""
+        return tuple(name for name, _ in self.changes)
 
     @property
     def perturbation_tables(self) -> tuple[str, ...]:

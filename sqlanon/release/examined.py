@@ -137,6 +137,7 @@ def _homogeneous_columns(engine: Compute, groups: GroupedRows) -> Iterator[Homog
             homogeneous_rows=found[f"homogeneous_{place}"],
             released_rows=found["rows"],
             proposal="\n".join(["[[privacy]]", *lines]) if is_accepted(policy, {"privacy": models}) else None,
+            is_perturbed=name in policy.perturbed_columns,
         )
 
 

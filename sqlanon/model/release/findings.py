@@ -41,15 +41,17 @@ class HomogeneousColumn(Result):
     homogeneous_rows: int  # released rows in classes with a single value of it
     released_rows: int
     proposal: str | None  # a privacy model for the policy, in TOML; None if the policy can't have it
+    is_perturbed: bool = False  # then the values of a class may be others than it shows
 
     @property
     def sentence(self) -> str:
-        exposed = "no released row is in a class with a single value, but nothing prevents it"
+        classes = "that show a single value" if self.is_perturbed else "with a single value"
+        exposed = f"no released row is in classes {classes}, but nothing prevents it"
         if self.homogeneous_rows:
+            known = "is perturbed and need not be theirs" if self.is_perturbed else "their quasi-identifiers give away"
             exposed = (
                 f"{self.homogeneous_rows:,} of {self.released_rows:,} released rows "
-                f"({100 * self.homogeneous_rows / self.released_rows:.1f} %) are in classes with a single value, which "
-                "their quasi-identifiers give away"
+                f"({100 * self.homogeneous_rows / self.released_rows:.1f} %) are in classes {classes}, which {known}"
             )
         open_to = f'no privacy model protects the sensitive "{self.column}": {exposed}'
         return open_to if self.proposal is None else f"{open_to}; this model forbids it:\n{self.proposal}"

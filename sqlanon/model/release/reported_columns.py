@@ -71,7 +71,7 @@ class ReportedColumn(PartialResult):
     level: int | None = None  # of its labels; None for several levels
     height: int | None = None  # the top level
     lost: float | None = None  # the share of other values that its labels cover, as a mean over rows (LM), in [0, 1]
-    homogeneous_rows: int | None = None  # of a sensitive column: rows in classes with a single value
+    homogeneous_rows: int | None = None  # of a sensitive column: rows in classes that show a single value
     other_vanished_labels: int = 0  # further labels that vanished, with too few rows to be named
     other_vanished_rows: int = 0  # rows of the source with these labels
     # For a taxonomy that the policy declares: the number of labels of the released level without a row, and of all

@@ -10,6 +10,7 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.methods.base import method_of
 from sqlanon.model.labels import NodeRecord
+from sqlanon.model.names import in_quotes
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Record
 from sqlanon.model.release import Result
@@ -41,7 +42,7 @@ class ContractColumn(Result):
     name: str
     type: str  # in DuckDB
     role: str  # in the policy; empty for a column that the method adds
-    description: str  # how it was generalized
+    description: str  # how it was generalized or perturbed
 
     @property
     def logical_type(self) -> str:
@@ -167,11 +168,14 @@ def contract(engine: Engine, release: Source, resolve: Callable[[Source], Resolv
 def _columns(engine: Engine, found: FoundRelease, record: Record, policy: Policy) -> Iterator[ContractColumn]:
     roles = {name: role for field, role in ROLES.items() for name in getattr(policy, field)}
     levels = record.labels.levels if isinstance(record.labels, NodeRecord) else {}
+    changes = dict(policy.changes)
     for column in engine.describe(found.source.relation):
         name, description = column.name, ""
         if name in levels:
             level = levels[name]
             description = f"generalized to level {level} of its taxonomy" if level else "as it is in the source"
+        elif name in changes:
+            description = "; ".join((changes[name].in_words, *changes[name].claims(in_quotes(name))))
         yield ContractColumn(name=name, type=column.type, role=roles.get(name, ""), description=description)
 
 

@@ -221,6 +221,38 @@ class TestRecords:
         released(session, table(NINE), policy({}))
         assert session.report("out", policy({}), source="people").utility is None
 
+    def test_contracts_say_what_became_of_columns(self, session: sa.Session) -> None:
+        drawn = {"job": {"kind": "pram", "form": "plain", "change": 0.25}, "income": {"kind": "swap", "share": 0.5}}
+        released(session, table(NINE), policy(drawn))
+        made = session.contract("out")
+        described = {each.name: each.description for each in made.columns}
+        claim = (
+            '"job" has local differential privacy with ε = |ln(3 (L - 1))| for its L possible values: each value was '
+            "kept with probability 0.75, or became any other one alike"
+        )
+        assert described["job"] == f"redrawn with probability 0.25 (PRAM, plain); {claim}"
+        assert described["income"] == "permuted within 50 % of the ranks (rank swapping)"
+        assert described["region"] == ""
+        assert claim in made.claims
+
+    def test_findings_do_not_take_shown_values_for_true_ones(self, session: sa.Session) -> None:
+        session.connection.register("made", table([{**row, "job": "ab"[at > 7]} for at, row in enumerate(NINE)]))
+        session.connection.execute("CREATE OR REPLACE TABLE people AS FROM made")
+        wanted = policy({"job": {"kind": "pram", "change": 0.01}})
+        made = session.anonymize("people", wanted, "alike", random_source=sa.SeededSource(1), listed=False)
+        assert made.report.findings is not None
+        income, job = made.report.findings.homogeneous_columns
+        said = {each.column: each.model_copy(update={"homogeneous_rows": 9}).sentence for each in (income, job)}
+        assert (
+            said["income"]
+            .partition(" rows ")[2]
+            .startswith("(100.0 %) are in classes with a single value, which their quasi-identifiers give away")
+        )
+        assert said["job"] == (
+            'no privacy model protects the sensitive "job": 9 of 9 released rows (100.0 %) are in classes that show a '
+            "single value, which is perturbed and need not be theirs"
+        )
+
 
 REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"age": {"kind": "swap"}}, {}, 'perturbation: "age" is a quasi-identifier'),

@@ -25,21 +25,17 @@ from sqlanon.queries.kit.nodes import (
     column,
     counted_rows,
     number,
-    same,
-    select,
 )
 
-CELLS = Relation("anon_cells_of_numbers", "cell")  # the rows of equal numbers are a point
+CELLS = Relation("anon_cells_of_numbers", "cell")  # the rows of equal numbers are a point, in a block
 PATTERNS = Relation("anon_patterns", "class")
 SCALES = Relation("anon_scales", "count")
-FREE = Relation("anon_free", "cell")  # the points in no group yet, by block
 GROUPS = Relation("anon_groups", "cell")  # the group of each point, with its block and step
 VALUES = Relation("anon_values_of_groups", "class")
-SHOWN = Relation("anon_shown_points", "cell")  # the numbers of each point, and those of its group
 
 WHOLE = 4000  # the most points of a block that stays whole, for which each step sees all points
 WIDEST = 10  # the fewest rows of a block, in groups: few groups leave many rows far from their own
-AT_ONCE, PARTS = 4000, 8  # a statement makes steps until that many points, or a share of them, are in groups
+AT_ONCE, PARTS = 4000, 4  # a statement makes steps until that many of its points, or one part of them, are in groups
 
 
 def named(prefix: str, count: int) -> list[str]:
@@ -48,7 +44,7 @@ def named(prefix: str, count: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Grouped:
-    """The summary of groups, which are in ``SHOWN``."""
+    """The summary of groups, whose numbers are in ``VALUES``."""
 
     groups: int
     alike: int  # groups whose rows are all equal
@@ -91,6 +87,8 @@ class Grouping:
     @cached_property
     def sql(self) -> Queries:
         roles: dict[str, Role] = {"numbers": self.numbers, "places": self.places, "shown": self.shown}
+        roles["finest"] = named("finest", len(self.columns))
+        roles["weight"] = "anon_row_count" if self.weight is None else "anon_weight"
         return Queries("microaggregation", {**roles, "k": self.settings.k})
 
     @property
@@ -117,13 +115,13 @@ class Grouping:
         nulls = (
             case(column(name).is_(exp.null()), number(2**place), number(0)) for place, name in enumerate(self.columns)
         )
-        weight = number(1) if self.weight is None else column(self.weight)
         query = self.sql.query(
             "cells_of_numbers",
+            ["anon_weight"] if self.weight is None else [],
             source=self.source,
             values=[self.number(name) for name in self.columns],
             pattern=added(nulls),
-            weight=cast(weight, "DOUBLE"),
+            given=number(1) if self.weight is None else cast(column(self.weight), "DOUBLE"),
         )
         self.engine.run(Step(CELLS, query, "cells of numbers"))
         self.engine.run(self.sql.step(PATTERNS, "patterns", cells=CELLS))
@@ -139,7 +137,7 @@ class Grouping:
         run(sql.step(GROUPS, "whole_groups", cells=CELLS, patterns=PATTERNS))
         self._make_blocks()
         is_final = self._step_through(stopped)
-        self._add("left_over", groups=GROUPS)
+        self._add("left_over")
         return is_final
 
     def _step_through(self, stopped: Stopped) -> bool:
@@ -147,64 +145,61 @@ class Grouping:
         squares = (_difference(name) * _difference(name) for name in self.places)
         # Of points at equal distances the first is the nearest, and the last the farthest.
         distance = exp.paren(added(squares)) * exp.paren(number(1) + column("anon_point", "anon_rest") / number(2**52))
-        held = free = self._count(FREE)
-        step = 0
-        while not stopped():
-            self._add("steps_of_mdav", distance=distance, first=step, most=max(AT_ONCE, free // PARTS))
-            found = self.engine.fetch(self.sql.query("taken", groups=GROUPS, after=step), "points of some steps")[0]
-            if not found["points"]:
-                return True
-            free -= found["points"]
-            if free < held / 2:
-                self._keep("still_free", groups=GROUPS)
-                held = free
-            else:
-                taken = select([column("anon_point")], GROUPS.table).where(column("anon_step") > step)
-                self.engine.execute(exp.Delete(this=FREE.table, where=_is_one_of(taken)), "points in no group yet")
-            step = found["last"]
-        return False
-
-    def _count(self, relation: Relation) -> int:
-        return int(self.engine.fetch(counted_rows(relation.table), "rows of a step")[0]["rows"])
-
-    def _keep(self, name: str, **roles: Role) -> None:
-        query = self.sql.query(name, free=FREE, **roles)
-        self.engine.run(Step(FREE, query, "points in no group yet", is_again=True))
+        last_step = self.sql.query("last_step", groups=GROUPS)
+        step, after = -1, 0
+        while step < after and not stopped():
+            step = after
+            self._add("steps_of_mdav", distance=distance, first=step, least=AT_ONCE, parts=PARTS)
+            after = self.engine.fetch(last_step, "the last step")[0]["step"]
+        return step == after
 
     def _add(self, name: str, **roles: Role) -> None:
-        query = self.sql.query(name, free=FREE, **roles)
+        query = self.sql.query(name, points=self._points_of_blocks, groups=GROUPS, **roles)
         self.engine.execute(exp.Insert(this=GROUPS.table, expression=query), "groups of points")
 
+    @property
+    def _points_of_blocks(self) -> exp.Query:
+        return self.sql.query("points_of_blocks", cells=CELLS, scales=SCALES)
+
     def _make_blocks(self) -> None:
-        size = max(self.settings.block, WIDEST * self.settings.k)
+        """Number the blocks in the cells: below 0 those that stay whole, and 0 for points in no block."""
+        size, sql, block = max(self.settings.block, WIDEST * self.settings.k), self.sql, column("anon_block")
+        self._move(sql.query("points_in_no_block", cells=CELLS, patterns=PATTERNS, groups=GROUPS), number(0))
         squares = added(column(name) * column(name) for name in self.places)
-        sql = self.sql.given(cells=CELLS, patterns=PATTERNS, scales=SCALES)
-        self.engine.run(sql.step(FREE, "blocks", squares=squares, most=max(WHOLE, size), size=size))
-        largest = self.sql.query("largest_block", free=FREE)
+        sql = sql.given(points=self._points_of_blocks)
+        whole = sql.query("points_of_whole_blocks", squares=squares, most=max(WHOLE, size), size=size)
+        self._move(whole, exp.Neg(this=block))
+        largest = self.sql.query("largest_block", cells=CELLS)
         # Numbers without gaps, which DuckDB groups by fastest: those of upper halves follow those of all blocks.
-        blocks = patterns = self._count(PATTERNS)
+        blocks = self.engine.fetch(counted_rows(PATTERNS.table), "patterns of NULL")[0]["rows"]
         while self.engine.fetch(largest, "points of the largest block")[0]["points"] > size:
-            upper = self.sql.query("upper_halves", free=FREE, size=size)
-            block = column("anon_block")
-            moved = exp.Update(this=FREE.table, expressions=[block.eq(block + blocks)], where=_is_one_of(upper))
-            self.engine.execute(moved, "halves of blocks")
+            self._move(sql.query("upper_halves", size=size), block + blocks)
             blocks *= 2
-        if blocks > patterns:
-            self._keep("sorted_blocks")
+
+    def _move(self, points: exp.Query, block: exp.Expr) -> None:
+        moved = exp.Update(this=CELLS.table, expressions=[column("anon_block").eq(block)], where=_is_one_of(points))
+        self.engine.execute(moved, "blocks of points")
 
     def values(self) -> Grouped:
         """Make the numbers of groups, and measure what they lose."""
         run, sql, count = self.engine.run, self.sql, len(self.columns)
-        sql = sql.given(grouped=sql.query("grouped_points", cells=CELLS, groups=GROUPS))
-        run(sql.step(VALUES, f"{self.settings.value}s_of_groups"))
-        run(sql.step(SHOWN, "shown_points", values=VALUES))
+        roles = {"scales": SCALES} if self.settings.value == "mean" else {}
+        run(sql.step(VALUES, f"{self.settings.value}s_of_groups", grouped=self._grouped, **roles))
         names = {what: named(what, count) for what in ("cells", "squares", "differences")}
-        pairs = zip(self.numbers, self.shown, strict=True)
-        alike = exp.and_(*(same(column(x), column(y)) for x, y in pairs), copy=False)
-        found = self.engine.fetch(sql.query("losses", recoded=SHOWN, alike=alike, **names), "losses of groups")[0]
+        losses = sql.query("losses", groups=GROUPS, points=self.points, deviations=named("deviations", count), **names)
+        found = self.engine.fetch(losses, "losses of groups")[0]
         lost = {what: [found[name] for name in of_columns] for what, of_columns in names.items()}
         cells = [int(each or 0) for each in lost.pop("cells")]
         return Grouped(groups=found["groups"], alike=found["alike"], cells=cells, **lost)
+
+    @property
+    def _grouped(self) -> exp.Query:
+        return self.sql.query("grouped_points", cells=CELLS, groups=GROUPS)
+
+    @property
+    def points(self) -> exp.Query:
+        """The numbers of points, and of their groups."""
+        return self.sql.query("shown_points", grouped=self._grouped, values=VALUES)
 
 
 def _difference(name: str) -> exp.Expr:

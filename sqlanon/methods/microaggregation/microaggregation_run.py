@@ -12,7 +12,7 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.base import Comparison, Measured, TakesEnums
-from sqlanon.methods.microaggregation.grouping import SHOWN, Grouped, Grouping, named
+from sqlanon.methods.microaggregation.grouping import Grouped, Grouping, named
 from sqlanon.methods.points import rows_at_cut, unlike_what_was_made
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun, report_of_classes
@@ -170,7 +170,7 @@ class MicroaggregationRun(SyntacticRun[CountedNumbers, bool, GroupsPublication])
         shown = [aliased(column(y, "anon_shown"), name) for y, name in zip(grouping.shown, names, strict=True)]
         values = [*(aliased(each.value, each.name) for each in kept), *(key for each in kept for key in each.keys)]
         rows = select([*shown, *values, aliased(number(1), ROW_COUNT)], called(bound.source, "anon_source"))
-        rows = rows.join(called(SHOWN.table, "anon_shown"), on=on, copy=False)
+        rows = rows.join(subquery(grouping.points, "anon_shown"), on=on, copy=False)
         keys = {name: [column(name)] for name in names}
         keys |= {each.name: [column(name) for name in each.key_names] for each in kept}
         if can_be_grouped(kept):

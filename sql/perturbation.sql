@@ -46,6 +46,63 @@ FROM (
     JOIN :changed AS anon_changed ON anon_changed.anon_row = anon_rows.anon_row
 ) AS anon_compared;
 
+-- name: ungrouped_values
+-- rows that show a number of no group
+-- Groups are of neighbours, so that the numbers of a stratum have the order of their values: those that show a number have
+-- the values at its ranks. Where rows are left out, or a stratum is not shown, a number is at least within the range.
+-- :released (income BIGINT, region VARCHAR)
+-- :shown TRY_CAST(income AS BIGINT)
+-- :has_groups TRUE
+-- :fewest 3
+-- :expected TRY_CAST(anon_mean AS BIGINT)
+WITH anon_true AS (
+    SELECT
+        :stratum AS anon_stratum,
+        :value AS anon_value,
+        row_number() OVER (PARTITION BY :stratum ORDER BY :value ASC) AS anon_rank,
+        count(*) OVER (PARTITION BY :stratum) AS anon_count
+    FROM :source AS anon_rows
+    WHERE :value IS NOT NULL
+),
+anon_shown AS (
+    SELECT
+        :stratum AS anon_stratum,
+        :shown AS anon_value,
+        row_number() OVER (PARTITION BY :stratum ORDER BY :shown ASC) AS anon_rank,
+        count(*) OVER (PARTITION BY :stratum) AS anon_count
+    FROM :released AS anon_rows
+    WHERE :value IS NOT NULL
+),
+anon_ranges AS (
+    SELECT anon_stratum, min(anon_value) AS anon_least, max(anon_value) AS anon_most
+    FROM anon_true
+    GROUP BY anon_stratum
+),
+anon_groups AS (
+    SELECT
+        anon_shown.anon_value AS anon_number,
+        count(*) AS anon_rows,
+        count(anon_true.anon_value) AS anon_known,
+        coalesce(min(anon_true.anon_value), any_value(anon_ranges.anon_least)) AS anon_low,
+        coalesce(max(anon_true.anon_value), any_value(anon_ranges.anon_most)) AS anon_high,
+        avg(CAST(anon_true.anon_value AS DOUBLE)) AS anon_mean,
+        median(CAST(anon_true.anon_value AS DOUBLE)) AS anon_median
+    FROM anon_shown
+    LEFT JOIN anon_ranges ON anon_ranges.anon_stratum IS NOT DISTINCT FROM anon_shown.anon_stratum
+    LEFT JOIN anon_true
+        ON :has_groups
+        AND anon_true.anon_stratum IS NOT DISTINCT FROM anon_shown.anon_stratum
+        AND anon_true.anon_rank = anon_shown.anon_rank
+        AND anon_true.anon_count = anon_shown.anon_count
+    GROUP BY anon_shown.anon_stratum, anon_shown.anon_value
+)
+SELECT CAST(coalesce(sum(anon_rows), 0) AS BIGINT) AS rows
+FROM anon_groups
+WHERE coalesce(anon_number NOT BETWEEN anon_low AND anon_high, TRUE)
+    OR anon_known BETWEEN 1 AND :fewest - 1
+    OR abs(CAST(:expected AS DOUBLE) - CAST(anon_number AS DOUBLE))
+    > 1e-9 * greatest(abs(CAST(anon_low AS DOUBLE)), abs(CAST(anon_high AS DOUBLE)));
+
 -- name: unswappable_strata
 -- strata whose blocks of ranks have one rank, and those of one value
 -- :share 0.05

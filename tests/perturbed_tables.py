@@ -17,6 +17,18 @@ def released(
         return released_in(session, columns, rows, perturbation, seed)[0]
 
 
+def policy_of(columns: Mapping[str, str], perturbation: Mapping[str, Any], **fields: Any) -> dict[str, Any]:
+    """The policy of a release of such rows."""
+    return {
+        "quasi_identifiers": ["alike"],
+        "insensitive": ["place", *columns],
+        "privacy": [sa.KAnonymity(2)],
+        "taxonomies": {"alike": sa.Taxonomy.from_rows([["1", "*"]])},
+        "perturbation": perturbation,
+        **fields,
+    }
+
+
 def released_in(
     session: sa.Session, columns: Mapping[str, str], rows: Sequence[Row], perturbation: Mapping[str, Any], seed: int = 1
 ) -> tuple[list[Row], Any]:
@@ -29,13 +41,6 @@ def released_in(
         database.executemany(
             f"INSERT INTO given VALUES (?, 1, {marks})", [(place, *row) for place, row in enumerate(rows)]
         )
-    policy = {
-        "quasi_identifiers": ["alike"],
-        "insensitive": ["place", *columns],
-        "privacy": [sa.KAnonymity(2)],
-        "taxonomies": {"alike": sa.Taxonomy.from_rows([["1", "*"]])},
-        "perturbation": perturbation,
-    }
-    release = session.anonymize("given", policy, "made", random_source=sa.SeededSource(seed))
+    release = session.anonymize("given", policy_of(columns, perturbation), "made", random_source=sa.SeededSource(seed))
     names = ", ".join(map(quoted, columns))
     return database.execute(f"SELECT {names} FROM made ORDER BY place").fetchall(), release.report

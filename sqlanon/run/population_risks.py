@@ -99,7 +99,7 @@ class WeightedRelease:
             if isinstance(labels, NodeRecord):
                 wanted = f"report beside the source (source, --source), or {wanted}"
             raise PolicyError(f"the release has no weights: {wanted}")
-        rows, columns = known_source(self.engine, policy, self.source)
+        rows, _, columns = known_source(self.engine, policy, self.source)
         taxonomy = spelled_taxonomy(self.engine.taxonomy, fractional_types(columns, policy.quasi_identifiers))
         labelled = measures.generalized(rows, labels.levels, taxonomy, [weight])
         texts = [text(column(name)) for name in policy.quasi_identifiers]

@@ -42,6 +42,7 @@ ROWS_COUNTED = 'classes count rows: the individuals of column "{}" cannot be cou
 @dataclass(frozen=True)
 class Beside:
     source: exp.Expr | None = None  # for models that compare classes with the source
+    whole: exp.Expr | None = None  # with rows of unknown values, which the policy leaves out of it
     population: exp.Expr | None = None  # its quasi-identifiers spelled as in the release
     # The source with labels of the release, for models of a population or, with weights, of a sample.
     labelled_source: exp.Expr | None = None
@@ -67,23 +68,26 @@ def beside_release(
         raise PolicyError("what labels lose is not known of a release whose node is not: it has no provenance")
     population = resolve_population(engine, policy)
     relation: exp.Expr | None = None
+    whole: exp.Expr | None = None
     columns: list[SourceColumn] = []
     if source is not None:
-        relation, columns = known_source(engine, policy, source)
+        relation, whole, columns = known_source(engine, policy, source)
     people = [] if population is None else engine.describe(population)
     types = fractional_types([*people, *columns], policy.quasi_identifiers)
     taxonomy = spelled_taxonomy(engine.taxonomy, types)
-    return measured_beside(policy, taxonomy, node or {}, relation, columns, population)
+    return replace(measured_beside(policy, taxonomy, node or {}, relation, columns, population), whole=whole)
 
 
-def known_source(engine: Engine, policy: Policy, source: ResolvedSource) -> tuple[exp.Expr, list[SourceColumn]]:
-    """Spell the columns of a source as the policy does, and leave out the rows that it leaves out as unknown."""
+def known_source(
+    engine: Engine, policy: Policy, source: ResolvedSource
+) -> tuple[exp.Expr, exp.Expr, list[SourceColumn]]:
+    """Spell the columns of a source as the policy does; return it without the rows left out as unknown, and whole."""
     source = coded(engine, source, policy)
     whole, columns = spelled(source.relation, engine.describe(source.relation), policy.columns)
     stored = stored_taxonomies.attributes(engine)
     left_out = [name for name in policy.columns_with("suppress") if name in stored]
     taxonomy = spelled_taxonomy(engine.taxonomy, fractional_types(columns, left_out))
-    return known_rows(whole, left_out, taxonomy), columns
+    return known_rows(whole, left_out, taxonomy), whole, columns
 
 
 def measured_beside(

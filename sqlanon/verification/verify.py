@@ -16,7 +16,7 @@ from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError
 from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord, RungsRecord
-from sqlanon.model.names import enumerated, folded, in_quotes
+from sqlanon.model.names import enumerated, folded
 from sqlanon.model.policy.linked_policy import LinkedPolicy
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy_value import unknown_names
@@ -27,7 +27,7 @@ from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import Relation, Step, counted_rows, names, subquery
 from sqlanon.queries.source import both_spellings, with_whole_numbers
-from sqlanon.verification.added_values import added_values
+from sqlanon.verification.added_values import added_values, impossible_values, not_compared
 from sqlanon.verification.blanks import few_matches
 from sqlanon.verification.found_release import FoundRelease, columns_of, find_release
 from sqlanon.verification.measure import Beside, beside_release, counted, measure
@@ -83,8 +83,8 @@ def verify_published(
         record = found.record.spelled_like(policy.quasi_identifiers)
         shortfalls += [*other_counts(record, policy, measurement), *other_levels(record, policy)]
     compares_values = has_source and beside is not None and not policy.method.invents_values
-    source = beside.source if compares_values and beside is not None else None
-    more, unknown = differences(engine, found, policy, source)
+    source, whole = (beside.source, beside.whole) if compares_values and beside is not None else (None, None)
+    more, unknown = differences(engine, found, policy, source, whole)
     shortfalls += more
     notes += labels_not_compared(unknown)
     k = measurement.k
@@ -105,11 +105,14 @@ def verify_published(
 
 
 def differences(
-    engine: Engine, found: FoundRelease, policy: Policy, source: exp.Expr | None
+    engine: Engine, found: FoundRelease, policy: Policy, source: exp.Expr | None, whole: exp.Expr | None = None
 ) -> tuple[list[str], list[str]]:
     """Compare the values of a table with its policy, its record and its source.
 
     Return a sentence on each difference, and the quasi-identifiers whose labels cannot be compared.
+
+    Args:
+        whole: the source with rows of unknown values, among which values were perturbed.
     """
     relation, there = found.source.relation, {*map(folded, found.columns)}
     kept = [name for name in found.columns if folded(name) not in map(folded, policy.quasi_identifiers)]
@@ -124,14 +127,13 @@ def differences(
     if source is not None:
         kept = [name for name in (*policy.sensitive, *policy.insensitive) if folded(name) in there]
         shortfalls += added_values(engine, relation, policy, source, kept)
+        shortfalls += impossible_values(engine, relation, policy, source if whole is None else whole, kept)
     return shortfalls, unknown
 
 
 def _places_not_covered(policy: Policy) -> Iterator[str]:
     yield from PLACES_NOT_COVERED
-    others = [name for name, each in policy.changes if not each.keeps_domain]
-    if others:
-        yield f"values of {enumerated(map(in_quotes, others))}, which are perturbed: the source has others"
+    yield from not_compared(policy)
 
 
 def labels_not_compared(columns: Sequence[str]) -> Iterator[str]:

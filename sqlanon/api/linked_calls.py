@@ -122,5 +122,5 @@ def place_of(release: object) -> str | Path:
 
 def refuse_options(**given: Any) -> None:
     """Refuse options that say nothing of several tables, by name; None and what is empty are not given."""
-    if names := [f"{name}=" for name, value in given.items() if value is not None and value not in (False, (), "")]:
+    if names := [f"{name}=" for name, value in given.items() if value is not None and value not in (False, (), "", {})]:
         raise PolicyError(f"{enumerated(names)} {'is' if len(names) == 1 else 'are'} not for several tables yet")

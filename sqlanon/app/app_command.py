@@ -47,7 +47,8 @@ def app(
     """Anonymize a table in the browser, on this machine alone: roles, taxonomies, promise, nodes, comparison, release.
 
     The policy file is the state: each change writes it, and closing the app loses nothing. Enter prints another
-    address, which works once; Ctrl-C ends the app.
+    address, which works once; Ctrl-C ends the app. With --db and a policy of several tables, these are released
+    together.
 
     Example: sqlanon app visits --db clinic.duckdb
     """

@@ -78,7 +78,7 @@ def values(desk: Desk, fields: Fields) -> dict[str, Any]:
                 hides=hides,
                 profile=found,
                 picture=Markup("") if found is None else distribution(found),
-                becomes=_becomes(role, taxonomies.get(name)),
+                becomes=becomes(role, taxonomies.get(name)),
             )
         )
     is_counted = all(line.profile is not None for line in lines)
@@ -159,7 +159,8 @@ def show_values(desk: Desk, fields: Fields) -> str:
     return "columns"
 
 
-def _becomes(role: str, rule: Any) -> str:
+def becomes(role: str, rule: Any) -> str:
+    """Say what becomes of the values of a column."""
     if role == "quasi-identifier":
         return words_of(rule)
     return {"identifier": "dropped", "individual": "dropped", "weight": "dropped", "pseudonym": "a code"}.get(

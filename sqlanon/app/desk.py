@@ -1,4 +1,4 @@
-"""The desk: one source, its policy and its results, as the screens see them."""
+"""The desk: one source or several linked tables, the policy and the results, as the screens see them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ from sqlanon.app.requests import Refused
 from sqlanon.engines.locks import IN_USE, retry_while_locked
 from sqlanon.errors import SqlanonError
 from sqlanon.model.names import SOURCE_SUFFIXES
+from sqlanon.suggestion.linked_policy_file import LinkedPolicyFile
+from sqlanon.suggestion.policy_file import PolicyFile
 from sqlanon.suggestion.policy_versions import PolicyVersions
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
     from sqlanon.model.policy.policy import Policy
+    from sqlanon.suggestion.linked_suggestion import LinkedSuggestion
     from sqlanon.suggestion.suggestion import Suggestion
 
 PATIENCE = 2.0  # seconds to wait for a job that was cancelled: the command line ends a process after five
@@ -31,40 +34,55 @@ IDLE = 2.0  # seconds after which a warehouse that nobody asks anything is close
 
 @dataclass(frozen=True)
 class Place:
-    """What the command names: a source, its warehouse, the policy, and where releases may go."""
+    """What the command names: a source, its warehouse, the policy, and where releases may go.
+
+    Without a source it is of linked tables of the warehouse.
+    """
 
     source: str
     database: Path | None
-    policy: Path | None  # by default beside the working folder's files, named like the source
+    policy: Path | None  # by default beside the working folder's files, named like the source or the warehouse
     folders: tuple[Path, ...]
     ledger: Path | None = None  # that private releases are charged to; by default the warehouse
 
     @property
+    def is_linked(self) -> bool:
+        return not self.source
+
+    @property
+    def given(self) -> Any:
+        """The source as calls of a session take it: none are given for linked tables, which the warehouse has."""
+        return self.source or {}
+
+    @property
     def name(self) -> str:
-        """The source without the folders it is in."""
+        """The source without the folders it is in; linked tables have the name of their warehouse."""
+        if self.is_linked and self.database is not None:
+            return self.database.name
         is_path = self.source.lower().endswith((*SOURCE_SUFFIXES, "/")) and not self.source.lower().startswith("select")
         return Path(self.source).name if is_path else self.source
 
     @property
     def stem(self) -> str:
         """The source in names of files: letters, digits, underscores and hyphens."""
-        stem = Path(self.source).stem if self.source.lower().endswith(SOURCE_SUFFIXES) else self.source
+        is_path = self.is_linked or self.source.lower().endswith(SOURCE_SUFFIXES)
+        stem = Path(self.name).stem if is_path else self.source
         return re.sub(r"[^\w-]+", "_", stem).strip("_")[:60] or "table"
 
     @property
     def policy_file(self) -> Path:
-        return self.policy or Path(f"{self.stem}.policy.toml")
+        return self.policy or Path(f"{self.stem}.{'linked' if self.is_linked else 'policy'}.toml")
 
 
 class Desk:
-    """One source and what was made of it; ``memory`` is what screens keep between two requests."""
+    """One source, or linked tables, and what was made of it; ``memory`` is what screens keep between two requests."""
 
     def __init__(self, place: Place, private: Path, number: int = 1) -> None:
         self.place, self.number = place, number  # of the desks of an office
         self.private = private  # the folder for previews
         self.lock = threading.RLock()  # one request after the other; a job takes it only to leave its result
-        self.versions = PolicyVersions(place.policy_file)
-        self.suggestion: Suggestion | None = None
+        self.versions = PolicyVersions(place.policy_file, LinkedPolicyFile if place.is_linked else PolicyFile)
+        self.suggestion: Suggestion | LinkedSuggestion | None = None
         self.shown: set[str] = set()  # columns whose values somebody asked for, until the app ends
         self.memory: dict[str, Any] = {}
         self.job: Job | None = None
@@ -110,6 +128,12 @@ class Desk:
     def is_charged(self, policy: Policy) -> bool:
         """Return whether a release of the policy is charged to the ledger in the warehouse."""
         return policy.has_private_method and self.place.database is not None and self.place.ledger is None
+
+    @property
+    def linked_file(self) -> LinkedPolicyFile | None:
+        """The policy file of linked tables; None before it is there, and at a desk of one table."""
+        file = None if self.versions.current is None else self.versions.file
+        return file if isinstance(file, LinkedPolicyFile) else None
 
     @property
     def csv(self) -> dict[str, Any]:

@@ -1,18 +1,18 @@
-"""The office: the start page with the tables of a warehouse, and the desk of the one that somebody chose."""
+"""The office: the start page with the tables of a warehouse, and the desk of those that somebody chose."""
 
 from __future__ import annotations
 
 import itertools
 import tempfile
 import threading
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sqlanon.api.connection import connect
-from sqlanon.api.linked_calls import NOT_YET
-from sqlanon.app.columns_screen import suggest
+from sqlanon.app import columns_screen, linked_screen
 from sqlanon.app.desk import Desk, Place
 from sqlanon.app.requests import Fields, Refused
 from sqlanon.engines.locks import IN_USE, discard, private_folder, retry_while_locked
@@ -23,7 +23,7 @@ SOURCES = ("", "view")  # kinds of tables that may be chosen: no releases
 
 
 class Office(AbstractContextManager["Office"]):
-    """What one command serves: ``place`` names the source, or no source, for somebody to choose one."""
+    """What one command serves: ``place`` names the source or the policy of linked tables, or somebody chooses."""
 
     def __init__(self, place: Place) -> None:
         self.place = place
@@ -31,18 +31,24 @@ class Office(AbstractContextManager["Office"]):
         self.desk: Desk | None = None
         self._lock, self._desks = threading.Lock(), itertools.count(1)
         try:
-            if place.source:
+            is_linked = (place.source or place.policy is not None) and _is_linked(place.policy_file)
+            if is_linked and place.source:
+                reason = "is of several tables: name no table beside --db, or give another --policy"
+                raise PolicyError(f"the policy file {place.policy_file} {reason}")
+            if is_linked or place.source:
                 self.open(place.source)
         except BaseException:
             discard(self.private)
             raise
 
-    def open(self, source: str) -> None:
-        """Open the desk of a source, in place of another one; a source without a policy gets a suggested one.
+    def open(self, source: str, together: Sequence[str] = ()) -> None:
+        """Open the desk of a source, or without one of linked tables, in place of another desk.
+
+        Without a policy, one is suggested: of linked tables for those that are named, or for all.
 
         Raises:
             Refused: the present desk is busy.
-            PolicyError: the policy is open in another app, is of several tables, or cannot be read.
+            PolicyError: the policy is open in another app, or cannot be read.
         """
         if self.desk is not None and self.desk.is_busy:
             raise Refused(409, "wait for what is running, or cancel it, before you choose another table")
@@ -50,11 +56,15 @@ class Office(AbstractContextManager["Office"]):
             self.desk.close()
         self.desk = None
         place = replace(self.place, source=source)
-        if _is_linked(place.policy_file):
-            raise PolicyError(f"the policy file {place.policy_file} is of several tables, and the app {NOT_YET}")
+        if place.policy_file.exists() and _is_linked(place.policy_file) != place.is_linked:
+            place = replace(place, policy=None)  # that of the command is of the other kind
         self.desk = Desk(place, self.private.path, next(self._desks))
-        if self.desk.versions.current is None:
-            suggest(self.desk, Fields({}))
+        if self.desk.versions.current is not None:
+            return
+        if source:
+            columns_screen.suggest(self.desk, Fields({}))
+        else:
+            linked_screen.suggest(self.desk, together)
 
     def tables(self) -> dict[str, Any]:
         """Return the tables and releases of the warehouse, for the start page."""
@@ -65,13 +75,13 @@ class Office(AbstractContextManager["Office"]):
             return {"overview": session.overview(), "sources": SOURCES}
 
     def choose(self, fields: Fields) -> str:
-        """Open a table that the start page lists."""
+        """Open a table that the start page lists, or linked ones: those that are checked, or all."""
         with self._lock:
-            name, tables = fields.one("table"), self.tables()["overview"].tables
-            if name not in {each.name for each in tables if each.kind in SOURCES}:
+            name, together, tables = fields.one("table"), fields.many("together"), self.tables()["overview"].tables
+            if not {each.name for each in tables if each.kind in SOURCES}.issuperset([name] if name else together):
                 raise Refused(422, "choose one of the tables on the start page")
-            self.open(name)
-        return "columns"
+            self.open(name, together)
+        return "."
 
     def __exit__(self, *_: object) -> None:
         try:

@@ -14,6 +14,7 @@ from sqlanon.app.screen import Screen
 from sqlanon.errors import PolicyError
 from sqlanon.model.methods.counterfeiting import HCeiling
 from sqlanon.model.names import counted
+from sqlanon.model.policy.linked_policy import LinkedPolicy
 from sqlanon.model.policy.policy import Policy
 
 
@@ -41,25 +42,32 @@ def size(desk: Desk) -> str:
 
 
 def target_name(desk: Desk) -> str:
-    """Propose a file for the release: ``visits_k5.parquet``."""
+    """Propose a file for the release, or a folder for linked tables: ``visits_k5.parquet``."""
     k = k_of(desk)
-    suffix = ".csv" if desk.place.name.lower().endswith(".csv") else ".parquet"
+    suffix = "/" if desk.place.is_linked else ".csv" if desk.place.name.lower().endswith(".csv") else ".parquet"
     return f"{desk.place.stem}_k{k}{suffix}" if k else f"{desk.place.stem}_release{suffix}"
 
 
 def k_of(desk: Desk) -> int | None:
     """Return the k of the policy; None if it has none, or does not parse."""
+    if (linked := linked_policy_of(desk)) is not None:
+        return linked.k
     policy = policy_of(desk)
     return None if policy is None or policy.criteria.k < 2 else policy.criteria.k  # 1 is that of a private method
 
 
 def policy_of(desk: Desk) -> Policy | None:
-    """Return the policy; None if there is none, or a run would refuse it."""
+    """Return the policy of one table; None if there is none, or a run would refuse it."""
     try:
         file = desk.versions.file
         return None if file.problems else file.policy  # problems are kept; a policy that has some is not
     except PolicyError:
         return None
+
+
+def linked_policy_of(desk: Desk) -> LinkedPolicy | None:
+    """Return the policy of linked tables; None if there is none, or a run would refuse it."""
+    return None if (file := desk.linked_file) is None or file.problems else file.linked_policy
 
 
 def is_private(desk: Desk) -> bool:
@@ -79,7 +87,7 @@ def command(desk: Desk, into: str | None = None) -> str:
     database = [] if place.database is None else ["--db", str(place.database)]
     beside = [word for what, name in tables_beside(desk, into).items() for word in ("--table", f"{what}={name}")]
     ledger = ["--ledger", str(place.ledger)] if place.ledger is not None and is_private(desk) else []
-    words = ["sqlanon", "run", place.source, *database, "--policy", str(place.policy_file), *ledger]
+    words = ["sqlanon", "run", *filter(None, [place.source]), *database, "--policy", str(place.policy_file), *ledger]
     return shlex.join([*words, "--into", into, *beside])
 
 
@@ -91,12 +99,13 @@ def python(desk: Desk) -> str:
         given.append(f"ledger={str(place.ledger)!r}")
     opened = ", ".join(given)
     beside = f", tables={tables!r}" if (tables := tables_beside(desk, into)) else ""
-    call = ", ".join(map(repr, (place.source, str(place.policy_file), into)))
+    call = ", ".join(map(repr, (place.given, str(place.policy_file), into)))
     return f"import sqlanon as sa\n\nwith sa.connect({opened}) as session:\n    session.anonymize({call}{beside})"
 
 
 def _proposed(desk: Desk) -> str:
-    return str(desk.place.folders[0] / target_name(desk))
+    name = target_name(desk)
+    return str(desk.place.folders[0] / name) + "/" * name.endswith("/")
 
 
 def undo(desk: Desk, fields: Fields) -> str:
@@ -125,9 +134,9 @@ def ask(desk: Desk, fields: Fields) -> str:
 
 
 def page_of(fields: Fields) -> str:
-    """Return the page that the form stood on."""
-    page = fields.one("page", "columns")
-    return page if re.fullmatch(r"[a-z]+(\?[\w%=&.+-]*)?", page) else "columns"
+    """Return the page that the form stood on; none is the first one."""
+    page = fields.one("page", ".")
+    return page if re.fullmatch(r"[a-z]+(\?[\w%=&.+-]*)?", page) else "."
 
 
 def statements(desk: Desk, fields: Fields) -> dict[str, Any]:
@@ -135,9 +144,9 @@ def statements(desk: Desk, fields: Fields) -> dict[str, Any]:
         return {"steps": session.explain(desk.place.source, desk.versions.file.policy)}
 
 
-TROUBLE = Screen("trouble", "Something is in the way", lambda _desk, _fields: {}, is_step=False)
+FORMS = {"undo": undo, "outside": outside, "ask": ask}  # on any page
+TROUBLE = Screen("trouble", "Something is in the way", lambda _desk, _fields: {}, FORMS, is_step=False)
 SQL = Screen("sql", "The SQL of a run", statements, is_step=False)
-ACTIONS = {"undo": undo, "outside": outside, "ask": ask}
 
 
 def least_shown(desk: Desk) -> int:

@@ -11,21 +11,23 @@ from typing import TYPE_CHECKING, Any, get_args
 from sqlanon.app.compare_screen import is_stale
 from sqlanon.app.desk import Desk
 from sqlanon.app.jobs import Job
-from sqlanon.app.panel import command, policy_of, tables_beside, target_name
+from sqlanon.app.panel import command, linked_policy_of, policy_of, tables_beside, target_name
 from sqlanon.app.requests import Fields, Refused
 from sqlanon.app.screen import Screen
 from sqlanon.errors import SqlanonError
 from sqlanon.model.destination import CsvFormulas, Kind, destination
 from sqlanon.model.methods.noisy import PrivateMethod
 from sqlanon.model.names import enumerated
+from sqlanon.publish.linked_targets import linked_destination
 from sqlanon.report import html
 
 if TYPE_CHECKING:
     from sqlanon.model.policy.policy import Policy
     from sqlanon.model.release import Release, Result
-    from sqlanon.model.release.release_report import ReleaseReport
 
 REPORT_POLICY = "default-src 'none'; style-src {}; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+OTHER_EDITIONS = ("public", "contract")  # of one table
 
 TWICE = "this form has been sent already, and nothing was published again: here is the present one"
 NO_WAREHOUSE = "a table needs a warehouse: type a name that ends in .parquet or .csv, or a folder with a slash"
@@ -41,11 +43,11 @@ class Made:
     name: str  # as somebody typed it
     into: str  # as a command takes it
     kind: Kind
-    policy: Policy
+    policy: Any  # of one table or of several
     version: int  # of the policy
     command: str
     release: Release
-    report: ReleaseReport | None  # None until it is made
+    report: Any  # on one table or on several; None until it is made
     verified_at: str
 
     @property
@@ -68,13 +70,16 @@ def values(desk: Desk, fields: Fields) -> dict[str, Any]:
         "folders": [folder.resolve().name for folder in desk.place.folders],
         "database": "" if database is None else database.name,
         "cost": f"spends {method.budget}" if isinstance(method, PrivateMethod) else "",
-        "can_run": policy is not None,
+        "can_run": policy is not None or linked_policy_of(desk) is not None,
+        "fragment": html.fragment,
         "warnings": [*_warnings(desk, policy)],
         "made": _made(desk)[::-1],
     }
 
 
 def _warnings(desk: Desk, policy: Policy | None) -> Iterator[str]:
+    if desk.place.is_linked:
+        return  # linked tables have no previews, and their reports name other releases
     roles = desk.versions.file.roles if desk.versions.current else {}
     if undecided := [f'"{name}"' for name, each in roles.items() if each.is_undecided]:
         yield f"You have not decided on {enumerated(undecided)}: dropped until then."
@@ -94,14 +99,15 @@ def _warnings(desk: Desk, policy: Policy | None) -> Iterator[str]:
 
 def start_publish(desk: Desk, fields: Fields) -> str:
     """Publish the release of the policy as it is, once per form, and report on it."""
-    versions, source = desk.versions, desk.place.source
+    versions, source = desk.versions, desk.place.given
     versions.check(fields.whole("version"))
     if fields.whole("after") != _last_job(desk):
         raise Refused(409, TWICE)
     formulas, replaces, name = fields.one("formulas", "keep"), fields.has("replace"), fields.one("into").strip()
     if formulas not in get_args(CsvFormulas):
         raise Refused(400, "formulas are kept, quoted or refused")
-    policy, version, (kind, into) = versions.file.policy, versions.number, _target(desk, name)
+    linked, version, (kind, into) = desk.linked_file, versions.number, _target(desk, name)
+    policy: Any = versions.file.policy if linked is None else linked.linked_policy
     options: dict[str, Any] = {"tables": tables_beside(desk, into)}
     if into.lower().endswith(".csv"):
         options["csv_formulas"] = formulas
@@ -128,7 +134,7 @@ def start_publish(desk: Desk, fields: Fields) -> str:
 
 def _target(desk: Desk, text: str) -> tuple[Kind, str]:
     """Return what somebody typed as a table of the warehouse, or a file or folder below the folders of the command."""
-    kind = destination(text).kind
+    kind = (linked_destination(text) if desk.place.is_linked else destination(text)).kind
     if kind == "table":
         if desk.place.database is None:
             raise Refused(422, NO_WAREHOUSE)
@@ -141,7 +147,7 @@ def _target(desk: Desk, text: str) -> tuple[Kind, str]:
 
 def verify(desk: Desk, fields: Fields) -> str:
     """Measure a release again, as it is now."""
-    made, source = _numbered(desk, fields.whole("number")), desk.place.source
+    made, source = _numbered(desk, fields.whole("number")), desk.place.given
 
     def work(job: Job) -> None:
         with desk.open() as session:
@@ -155,10 +161,10 @@ def verify(desk: Desk, fields: Fields) -> str:
 
 def report_page(desk: Desk | None, number: int, edition: str) -> tuple[str, str]:
     """Return a page about a release, for its custodian, for the public, or its data contract; and its policy."""
-    if desk is None or edition not in ("", "custodian", "public", "contract"):
-        raise Refused(422, "a report is for the custodian or the public, or a contract")
+    if desk is None or edition not in ("", "custodian", *(() if desk.place.is_linked else OTHER_EDITIONS)):
+        raise Refused(422, "a report is for the custodian or, of one table, for the public, or a contract")
     made = _numbered(desk, number)
-    if edition in ("public", "contract"):
+    if edition in OTHER_EDITIONS:
         with desk.session() as session:
             found: Result = session.contract(made.into)
             if edition == "public":

@@ -23,6 +23,7 @@ from sqlanon.app import (
     columns_screen,
     compare_screen,
     explore_screen,
+    linked_screen,
     panel,
     promise_screen,
     publish_screen,
@@ -32,6 +33,7 @@ from sqlanon.app.desk import Desk
 from sqlanon.app.door import MAX_BODY, refused
 from sqlanon.app.office import Office
 from sqlanon.app.requests import Fields, Refused, Shown
+from sqlanon.app.screen import Screen
 from sqlanon.errors import SqlanonError
 from sqlanon.report.document import count, percent, printable
 from sqlanon.report.html import style
@@ -48,11 +50,14 @@ STEPS = (
     explore_screen.SCREEN,
     compare_screen.SCREEN,
     publish_screen.SCREEN,
+    panel.SQL,
 )
-SCREENS = {screen.name: screen for screen in (*STEPS, panel.SQL, panel.TROUBLE)}
-ACTIONS = panel.ACTIONS | {name: action for screen in SCREENS.values() for name, action in screen.actions.items()}
-# The page on which a refusal is shown, by action; that of the panel stands on any page.
-PAGES = {name: screen.name for screen in SCREENS.values() for name in screen.actions}
+LINKED_STEPS = (linked_screen.SCREEN, publish_screen.SCREEN)
+
+
+def screens_of(desk: Desk) -> dict[str, Screen]:
+    steps = LINKED_STEPS if desk.place.is_linked else STEPS
+    return {screen.name: screen for screen in (*steps, panel.TROUBLE)}
 
 
 def environment() -> Environment:
@@ -85,7 +90,8 @@ class Pages:
         )
 
     async def _first(self, request: Request) -> Response:
-        return RedirectResponse("tables" if self._office.desk is None else "columns", 303)
+        desk = self._office.desk
+        return RedirectResponse("tables" if desk is None else next(iter(screens_of(desk))), 303)
 
     async def _page(self, request: Request) -> Response:
         try:
@@ -109,7 +115,7 @@ class Pages:
         desk = self._office.desk
         if desk is None or page == "tables":
             return self._tables()
-        if page not in SCREENS:
+        if page not in screens_of(desk):
             return refused(404, "The app has no page of this name.")
         return self._answer(desk, page, lambda: Shown(page), fields)
 
@@ -123,13 +129,16 @@ class Pages:
             return refused(refusal.status, refusal.sentence)
         except SqlanonError as error:
             return self._tables(str(error), 422)
-        if desk is None or name not in ACTIONS:
+        screens = {} if desk is None else screens_of(desk)
+        screen = next((each for each in screens.values() if name in each.actions), None)
+        if desk is None or screen is None:
             return refused(404, "The app has no form of this name.")
-        page = PAGES.get(name) or panel.page_of(fields).partition("?")[0]
+        # A refusal is shown on the page of the form.
+        page = panel.page_of(fields).partition("?")[0] if screen is panel.TROUBLE else screen.name
         return self._answer(
             desk,
-            page if page in SCREENS else "columns",
-            lambda: ACTIONS[name](desk, fields.of_desk(desk.number)),
+            page if page in screens else next(iter(screens)),
+            lambda: screen.actions[name](desk, fields.of_desk(desk.number)),
             fields,
         )
 
@@ -158,9 +167,10 @@ class Pages:
             return refused(status, problem)
 
     def _html(self, desk: Desk, page: str, fields: Fields, more: Mapping[str, Any]) -> str:
-        screen = SCREENS[page]
+        screens = screens_of(desk)
+        screen = screens[page]
         here = f"{page}?{fields.query('column', 'rare')}".rstrip("?")
-        frame = {"desk": desk, "screens": SCREENS, "screen": screen, "here": here, "problem": "", "Markup": Markup}
+        frame = {"desk": desk, "screens": screens, "screen": screen, "here": here, "problem": "", "Markup": Markup}
         values = frame | screen.values(desk, fields) | dict(more)
         values |= panel.values(desk)  # last: a screen may have counted what it shows
         return self._templates.get_template(screen.template).render(values)

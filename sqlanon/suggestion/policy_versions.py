@@ -54,14 +54,16 @@ class PolicyVersions(AbstractContextManager["PolicyVersions"]):
 
     Args:
         path: the policy file, which may not exist yet.
+        kind: of one table, or of linked ones.
 
     Raises:
         PolicyError: another process holds the versions of this file, the history beside it cannot be kept, or the file
             is not TOML.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, kind: type[PolicyFile] = PolicyFile) -> None:
         self.path = path
+        self._kind = kind
         self.list: list[PolicyVersion] = []
         self._place = -1
         folder = path.parent / FOLDER
@@ -120,7 +122,7 @@ class PolicyVersions(AbstractContextManager["PolicyVersions"]):
     def is_changed_outside(self) -> bool:
         """Whether the file differs from what was written last."""
         try:
-            return self.current is None or not self.path.exists() or not _is_same(_read(self.path), self.current.file)
+            return self.current is None or not self.path.exists() or not _is_same(self._read(), self.current.file)
         except PolicyError:  # it cannot be read any more
             return True
 
@@ -195,7 +197,7 @@ class PolicyVersions(AbstractContextManager["PolicyVersions"]):
         Raises:
             PolicyError: it is not TOML.
         """
-        file = _read(self.path)
+        file = self._read()
         _ = file.values
         self._append("opened" if self.current is None else "changed by another program", file, write=False)
 
@@ -246,6 +248,9 @@ class PolicyVersions(AbstractContextManager["PolicyVersions"]):
         except OSError as error:
             raise PolicyError(f"the history of {self.path.name} cannot be written: {error.strerror}") from None
 
+    def _read(self) -> PolicyFile:
+        return self._kind.read(self.path)
+
     def _replay(self) -> None:
         for text in self._history.read_text(encoding="utf-8").splitlines():
             try:
@@ -257,15 +262,11 @@ class PolicyVersions(AbstractContextManager["PolicyVersions"]):
                 continue
             kept = self.list[: self._place + 1]
             known = (dict(kept[-1].file.taxonomies) if kept else {}) | line["labels"]
-            file = PolicyFile(
+            file = self._kind(
                 line["text"], {name: known[name] for name in line["taxonomies"]}, self.path, line["domains"]
             )
             self.list = [*kept, PolicyVersion(line["version"], line["what"], line["when"], file)]
             self._place = len(kept)
-
-
-def _read(path: Path) -> PolicyFile:
-    return PolicyFile.read(path)
 
 
 def _is_same(one: PolicyFile, other: PolicyFile) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 import sqlanon as sa
-from sqlanon.run.demo import invent
+from sqlanon.run.demo import LINKED_POLICY_TOML, invent
 from tests.app import CANARIES, HOSTILE, POLICY, SCRIPT, write_messy
 from tests.browser import chromium
 from tests.commands import sqlanon
@@ -247,6 +247,47 @@ def test_compare_and_publish(browser: Browser, hospital: Path, tmp_path: Path) -
     with sa.connect(hospital, read_only=True) as session:
         one, other = (session.connection.table(name).fetchall() for name in ("again", "k6"))
     assert sorted(one, key=repr) == sorted(other, key=repr) and len(one) > 1_500
+
+
+def test_linked_tables(browser: Browser, tmp_path: Path) -> None:
+    assert sqlanon("demo", "--db", "clinic.duckdb", folder=tmp_path).returncode == 0
+    (tmp_path / "policy.toml").write_text(LINKED_POLICY_TOML)
+    with app(browser, "", tmp_path, tmp_path / "clinic.duckdb") as (window, desk):
+        page = window.page
+        window.looks_well()
+        text = page.locator("#text")
+        text.fill("not toml")
+        page.click("#save")
+        expect(page.locator("main [role=alert]")).to_contain_text("not valid TOML")
+        expect(text).to_have_value("not toml")
+        text.fill(LINKED_POLICY_TOML.replace("k = 5", "k = 6"))
+        page.click("#save")
+        expect(page.locator("main")).to_contain_text("is left with at least 6 persons")
+        window.go("Publish")
+        expect(page.locator("#into")).to_have_value("clinic_k6/")
+        page.click("#publish")
+        window.go("Policy")
+        text.press("ControlOrMeta+End")
+        text.press_sequentially("# typed")
+        window.rests()
+        expect(page.locator("#job")).to_contain_text("The release clinic_k6/ is done")
+        expect(text).to_have_value(desk.versions.file.text + "# typed")  # it stays when the job ends
+        page.click("#undo")
+        expect(page.locator("main")).to_contain_text("is left with at least 5 persons")
+        window.go("Publish")
+        expect(page.locator("main")).to_contain_text("✓ verified")
+        expect(page.locator("main")).to_contain_text("What somebody may know")
+        page.get_by_role("button", name="Verify now").click()
+        window.rests()
+        expect(page.locator("#job")).to_contain_text("The verification of clinic_k6/ is done")
+        window.looks_well()
+        page.click("text=other tables")
+        page.get_by_label("patients with others").check()
+        page.get_by_label("treatments with others").check()
+        window.looks_well()
+        page.click("#together")
+        page.wait_for_selector("h1:text-is('Policy')")
+        expect(text).to_have_value(LINKED_POLICY_TOML)
 
 
 def test_cancel_and_kill(browser: Browser, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ const restored = new WeakSet();  // fields with text that no event has announced
 const get = id => document.getElementById(id), find = selector => document.querySelector(selector);
 const on = (name, act) => document.addEventListener(name, act), reload = () => ask(location.href, {}, true);
 const fieldsOf = form => new URLSearchParams(new FormData(form));
-const typedIn = () => [...document.querySelectorAll("input[id]")].filter(each => /text|number/.test(each.type));
+const typedIn = () => [...document.querySelectorAll("input[id], textarea")].filter(each => /text|number/.test(each.type));
 
 function swap(text, address, keepsScroll, isMoving, known) {
   const page = new DOMParser().parseFromString(text, "text/html");
@@ -27,7 +27,7 @@ function swap(text, address, keepsScroll, isMoving, known) {
   if (address !== location.href) history.pushState(null, "", address);
   const again = focused && get(focused);
   if (again) again.focus({ preventScroll: true });
-  if (again?.type === "text") again.setSelectionRange(...caret);
+  if (/^text/.test(again?.type)) again.setSelectionRange(...caret);
   else if (again?.type === "number" && again.value === known.get(focused)) again.select();  // as Tab does
   if (keepsScroll) scrollTo(0, top); else { scrollTo(0, 0); get("content").focus({ preventScroll: true }); }
   follow();

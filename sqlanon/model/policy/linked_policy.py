@@ -72,6 +72,7 @@ class LinkedPolicy(WholePolicy):
     """
 
     refused: ClassVar[Mapping[str, str]] = REFUSED_SETTINGS | REFUSED_MODELS
+    has_private_method: ClassVar[bool] = False  # these take one table
 
     tables: dict[Annotated[str, Field(min_length=1)], TableRoles] = Field(min_length=2)
     privacy: Annotated[Sequence[LinkedModel], Kept(LinkedModels)]

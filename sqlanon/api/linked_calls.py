@@ -26,7 +26,7 @@ FORMS = (
     'a policy of several tables takes a source for each, as {"patients": "patients.csv", "visits": "visits.csv"}, '
     'and a policy of one table takes one, as "visits.csv"'
 )
-NOT_YET = "is not for several tables yet: linked tables are anonymized, measured, verified and reported on"
+NOT_YET = "is not for several tables yet: linked tables are anonymized, measured, explained, verified and reported on"
 
 
 def linked_sources(opened: OpenedEngine, policy: LinkedPolicy, given: object) -> dict[str, ResolvedSource]:

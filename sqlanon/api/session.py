@@ -56,7 +56,8 @@ class Session(Preparations, Nodes, Releases, AbstractContextManager["Session"]):
 
     A *policy* is a :class:`Policy`, a mapping of its fields, or the path of a TOML file. It is validated on each use,
     because a changed copy may be invalid. That of linked tables is a :class:`LinkedPolicy`: :meth:`anonymize`,
-    :meth:`measure`, :meth:`verify` and :meth:`report` take it, with a mapping such as ``{"patients": "patients.csv"}``.
+    :meth:`measure`, :meth:`explain`, :meth:`verify` and :meth:`report` take it, with a mapping such as ``{"patients":
+    "patients.csv"}``.
 
     A *target* is the name of a table, the path of a file, which ends in ``.parquet`` or ``.csv``, or the path of a
     folder, which ends in a slash. A CSV has a note beside it, ``<name>.sqlanon.json``, with the types of its columns
@@ -112,16 +113,19 @@ class Session(Preparations, Nodes, Releases, AbstractContextManager["Session"]):
         return measure_source(self._engine, self._opened.resolve(source), wanted)
 
     @exclusive
-    def explain(self, source: Source, policy: GivenPolicy) -> ExplainedSteps:
+    def explain(self, source: Source | Tables, policy: GivenPolicy | LinkedPolicy) -> ExplainedSteps:
         """Return the SQL of every step of a run, in order, by a dry run without rows of the source.
 
         The source and its taxonomies must exist; nothing is charged or kept. The node is the public one, or else the
         bottom of the lattice. The release is shown as it goes to a table; for files, labels get types that depend on
-        the rows.
+        the rows. Linked tables have sources as in :meth:`anonymize`; of rows at several levels, the finest are shown.
         """
-        from sqlanon.run.explain import explain
+        from sqlanon.model.policy.linked_policy import LinkedPolicy
+        from sqlanon.run.explain import explain, explain_linked
 
-        wanted = self._opened.checked(policy, "explain")
+        wanted = self._opened.given(policy)
+        if isinstance(wanted, LinkedPolicy):
+            return explain_linked(self._engine, linked_sources(self._opened, wanted, source), wanted)
         return explain(self._engine, self._opened.resolve(source), wanted)
 
     @overload

@@ -141,7 +141,9 @@ def page_of(fields: Fields) -> str:
 
 def statements(desk: Desk, fields: Fields) -> dict[str, Any]:
     with desk.session() as session:
-        return {"steps": session.explain(desk.place.source, desk.versions.file.policy)}
+        file = desk.linked_file
+        policy = desk.versions.file.policy if file is None else file.linked_policy
+        return {"steps": session.explain(desk.place.given, policy)}
 
 
 FORMS = {"undo": undo, "outside": outside, "ask": ask}  # on any page

@@ -52,7 +52,7 @@ STEPS = (
     publish_screen.SCREEN,
     panel.SQL,
 )
-LINKED_STEPS = (linked_screen.SCREEN, publish_screen.SCREEN)
+LINKED_STEPS = (linked_screen.SCREEN, publish_screen.SCREEN, panel.SQL)
 
 
 def screens_of(desk: Desk) -> dict[str, Screen]:

@@ -92,7 +92,7 @@ def bound_linked(engine: Engine, sources: Mapping[str, ResolvedSource], policy: 
             tables = read_tables(engine, sources, policy)
         read = {name: ResolvedSource(rows.rows(), f'table "{name}"') for name, (rows, _) in tables.items()}
         with linked_taxonomies(engine, read, policy):
-            bound = {name: _bound(engine, sources[name], policy, *table) for name, table in tables.items()}
+            bound = {name: bound_table(engine, sources[name], policy, *table) for name, table in tables.items()}
             yield BoundLinked(policy, bound)
 
 
@@ -235,9 +235,10 @@ READ: dict[str, dict[str, object]] = {"taxonomies": {}, "bottom_coding": {}, "to
 """What the rows of a table and the taxonomies of the run say already."""
 
 
-def _bound(
+def bound_table(
     engine: Engine, source: ResolvedSource, policy: LinkedPolicy, rows: LinkedRows, counts: LinkCounts
 ) -> BoundTable:
+    """Bind the path of a table whose rows are read."""
     own = policy.path_policy(rows.name)
     person = str(policy.roles(policy.root).row_key)
     wanted = [name for name in own.columns if name != person]

@@ -15,6 +15,7 @@ from sqlanon.cli.command import command, loading_options, reading, writing
 from sqlanon.cli.interrupt import keeping
 from sqlanon.cli.options import Spelled
 from sqlanon.cli.output import ExitCode, progress, put, say, show, write, write_event, write_file, write_json
+from sqlanon.cli.verdicts import POLICY
 from sqlanon.methods.stages import never
 from sqlanon.model.destination import destination
 
@@ -27,17 +28,21 @@ if TYPE_CHECKING:
 BEST_NODES = 10  # nodes of a lattice that are shown
 
 
-@command(Session.explain)
+@command(Session.explain, policy=POLICY)
 def explain(
-    database: opt.OptionalDatabase = None, taxonomies: opt.TaxonomyFiles = None, as_json: opt.Json = False, **given: Any
+    source: opt.Sources = None,
+    database: opt.OptionalDatabase = None,
+    taxonomies: opt.TaxonomyFiles = None,
+    as_json: opt.Json = False,
+    **given: Any,
 ) -> None:
     """Print the SQL of every step of a run, without running it.
 
     Example: sqlanon explain visits --db clinic.duckdb --policy policy.toml
     """
-    read = opt.read_taxonomies(taxonomies, given["policy"])
+    read, wanted = opt.read_taxonomies(taxonomies, given["policy"]), opt.sources_for(given["policy"], source)
     with reading(database, read) as session:
-        steps = session.explain(**given)
+        steps = session.explain(wanted, **given)
     if as_json:
         write_json({"steps": [{"purpose": step.purpose, "makes": step.makes, "sql": step.sql} for step in steps]})
         return

@@ -6,18 +6,23 @@ large table takes no longer. The node is the public one, or else the bottom of t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlglot import exp
 
 from sqlanon.binding.carried_taxonomies import own_taxonomies
+from sqlanon.binding.linked import BoundLinked, bound_table, linked_taxonomies, read_tables, spelled_like_sources
 from sqlanon.chance.random_source import SeededSource
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import AnyRun, Publication, Request, method_of
+from sqlanon.methods.linked.choices import counter_of
+from sqlanon.methods.linked.encoded import encode_linked
+from sqlanon.methods.linked.written_rows import draw_keys, written_rows
 from sqlanon.methods.perturbation.perturbed_rows import with_perturbed_rows
+from sqlanon.model.policy.linked_policy import LinkedPolicy
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import ContentRecord, Record
 from sqlanon.publish.targets import Target
@@ -26,6 +31,7 @@ from sqlanon.queries.kit.steps import printed
 from sqlanon.report.document import Code, Document
 from sqlanon.report.html import in_notebook
 from sqlanon.run.earlier import earlier_releases
+from sqlanon.verification.linked import measure_linked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,6 +71,30 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> Explained
         dry_run.steps.clear()
         with engine.transaction(), engine.scratch():
             _carry_out(dry_run, run.with_present_taxonomies())
+    return ExplainedSteps(dry_run.steps)
+
+
+def explain_linked(engine: Engine, sources: Mapping[str, ResolvedSource], policy: LinkedPolicy) -> ExplainedSteps:
+    """Return the steps of a run over linked tables; of a search for a node, those that bound and count one."""
+    policy.check_run()
+    policy, named = spelled_like_sources(engine, sources, policy)
+    empty = {name: without_rows(source) for name, source in named.items()}
+    dry_run = _LinkedDryRun(engine)
+    run = cast(Engine, dry_run)
+    with linked_taxonomies(engine, named, policy), engine.transaction(), engine.scratch():
+        read = read_tables(run, empty, policy)
+        tables = {name: bound_table(run, empty[name], policy, *each) for name, each in read.items()}
+        encoded = encode_linked(run, BoundLinked(policy, tables))
+        bottom = encoded.bound.lattice.bottom
+        with engine.scratch():
+            counter = counter_of(run, encoded)
+            counter.bounds([bottom])
+            counter.counts([bottom], with_losses=True)
+        shown = counter_of(run, encoded).show(bottom)
+        draw_keys(run, encoded, shown)
+        targets = {name: _DryRunTarget(dry_run, name) for name in shown}
+        written = {name: target.write(written_rows(encoded, name, shown[name])) for name, target in targets.items()}
+        measure_linked(run, written, policy, sources={name: without_rows(each) for name, each in sources.items()})
     return ExplainedSteps(dry_run.steps)
 
 
@@ -136,6 +166,13 @@ class DryRun:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._engine, name)
+
+
+class _LinkedDryRun(DryRun):
+    def fetch(self, query: exp.Query | PreparedQuery, purpose: str, grain: Grain = "count") -> list[dict[str, Any]]:
+        found = super().fetch(query, purpose, grain)
+        # A table without rows is refused: one row of a person stands for them.
+        return [found[0] | {"rows": 1}] if purpose == "links of rows" else found
 
 
 def _with_rows(statement: exp.Expr) -> exp.Expr:

@@ -106,7 +106,8 @@ def test_page_shows_tables_roles_promise_and_what_is_to_decide(browser: Linked) 
     assert f"{escape(f'note{SCRIPT}')}" in page and "orphans = &#34;drop&#34;  # ? nobody" in page
     assert "sqlanon run --db clinic.duckdb --policy linked.toml --into out/clinic_k5/" in page
     assert escape("session.anonymize({}, 'linked.toml', 'out/clinic_k5/')") in page
-    for other in ("columns", "taxonomies", "explore", "compare", "sql", "report/7"):
+    assert "rows of &#34;visits&#34;" in browser.get("sql")
+    for other in ("columns", "taxonomies", "explore", "compare", "report/7"):
         browser.get(other, 422 if other == "report/7" else 404)
     for form in ("role", "save_taxonomy", "promise", "start_explore", "start_preview", "sample"):
         browser.post(form, 404, column="born")

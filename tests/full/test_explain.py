@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -86,6 +87,62 @@ def test_no_row_is_read(tmp_path: Path) -> None:
     assert not any("FALSE" in step.sql.upper().split("WHERE")[-1][:10] for step in steps)
     with sa.connect(tmp_path / "w.duckdb", read_only=True) as session:
         assert [step.purpose for step in session.explain("trap", policy)] == [step.purpose for step in steps]
+
+
+LINKED = sa.LinkedPolicy(
+    tables={
+        "people": sa.TableRoles(
+            row_key="id",
+            quasi_identifiers=["age"],
+            taxonomies={"age": sa.Taxonomy.intervals([20], minimum=0, maximum=99)},
+        ),
+        "stays": sa.TableRoles(
+            parent="people",
+            key="id",
+            quasi_identifiers=["ward"],
+            sensitive=["code"],
+            suppression_limit=0.9,
+            taxonomies={"ward": sa.Taxonomy.flat(["a", "b", "c"])},
+        ),
+    },
+    privacy=[sa.KnownRows(2, m=1)],
+    suppression_limit=0.5,
+)
+PEOPLE = """
+CREATE TABLE people AS SELECT i AS id, i % 100 AS age FROM range(200) AS t (i);
+CREATE TABLE stays AS SELECT i % 200 AS id, 'abc'[1 + i % 3] AS ward, 'c' || i % 5 AS code FROM range(900) AS t (i);
+"""
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"method": "local-recoding"}, {"privacy": [sa.KnownRows(2, m=2)]}, {"privacy": [sa.KAnonymity(2)]}]
+)
+def test_tables_of_a_run_over_linked_tables_are_explained(tmp_path: Path, changes: dict[str, Any]) -> None:
+    """In their order, among those of other nodes of a search and of other levels; none of them is left."""
+    policy, left = LINKED.changed(changes), "SELECT table_name FROM duckdb_tables() ORDER BY ALL"
+    with sa.connect() as session:
+        session.connection.execute(PEOPLE)
+        before = session.connection.execute(left).fetchall()
+        explained = [step.makes.removeprefix("the_") for step in session.explain({}, policy) if step.makes]
+        assert session.connection.execute(left).fetchall() == before
+        session.anonymize({}, policy, "released", sql=tmp_path / "run.sql")
+    created = r'^CREATE (?:OR REPLACE )?(?:TEMPORARY )?TABLE (?:"\w+"\.)*"?(\w+)"? AS'
+    made = re.findall(created, (tmp_path / "run.sql").read_text(), re.MULTILINE)
+    rest = iter(made)
+    assert [name for name in explained if name not in rest] == [], made
+    kinds, shown = ({re.sub(r"\d+$", "", name) for name in names} for names in (made, explained))
+    assert kinds - {"anon_staged"} == shown  # where values of taxonomies are read
+
+
+def test_no_row_of_linked_tables_is_read() -> None:
+    with sa.connect() as session:
+        session.connection.execute(PEOPLE.replace("i % 100", "error('a row was read')::INT").replace("TABLE", "VIEW"))
+        with pytest.raises(sa.EngineError, match='stopped at rows of "people"'):
+            session.anonymize({}, LINKED, "released")
+        steps = session.explain({"stays": "SELECT * FROM stays"}, LINKED)
+        with pytest.raises(sa.PolicyError, match="a source for each"):
+            session.explain("people", LINKED)
+    assert any('"people"' in step.sql for step in steps)
 
 
 def _made(statement: str) -> str | None:

@@ -186,10 +186,10 @@ REFUSED: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "a seed": (("run", *WAREHOUSE, *TO, "--seed", "1"), ("--seed",)),
     "taxonomies": (("run", *WAREHOUSE, *TO, "--taxonomy", "sex=sex.csv"), ("--taxonomy",)),
     "a lattice": (("lattice", "patients", *WAREHOUSE), ("several tables",)),
-    "an explanation": (("explain", "patients", *WAREHOUSE), ("several tables",)),
+    "an explanation": (("explain", "patients", *WAREHOUSE), BOTH_FORMS),
     "a fit": (("fit", "patients", *WAREHOUSE, "--fit", "clinic.fit"), ("several tables",)),
     "a risk": (("risk", "patients", *WAREHOUSE), ("several tables",)),
-    "the app": (("app", "patients", *WAREHOUSE, "--no-browser"), ("several tables", "app")),
+    "the app": (("app", "patients", *WAREHOUSE, "--no-browser"), ("several tables", "--db")),
 }
 
 
@@ -293,7 +293,7 @@ class TestSession:
             linked: Any = policy()
             with pytest.raises(sa.PolicyError, match="csv_formulas=, node= and dataset= are not for several"):
                 session.anonymize({}, linked, "out", node={"people.sex": 0}, dataset="x", csv_formulas="keep")
-            for verb in ("lattice", "explore", "exploration", "explain", "risk", "sample_rows", "fit"):
+            for verb in ("lattice", "explore", "exploration", "risk", "sample_rows", "fit"):
                 given: dict[str, Any] = {"policy": linked}
                 if verb == "sample_rows":
                     given["release"] = "people"

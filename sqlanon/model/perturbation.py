@@ -30,15 +30,14 @@ class Perturbation(PolicyValue):
     within: Columns = ()
     again: bool = False
 
-    takes_texts: ClassVar[bool] = False  # whether values may be of any type
     is_nominal: ClassVar[bool] = False  # whether it takes numbers for categories, without distances
-    keeps_domain: ClassVar[bool] = False  # whether every shown value is one of the source
+    keeps_domain: ClassVar[bool] = False  # whether every shown value is one of the source, so that any type will do
     keeps_multiset: ClassVar[bool] = False  # whether it is shown as often as the source has it, at most
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are perturbed by the same draws, beside the one that has the settings."""
-        return ()
+        return getattr(self, "together", ())
 
     @property
     def in_words(self) -> str:
@@ -59,7 +58,7 @@ class Perturbation(PolicyValue):
 
     def not_covered(self, column: str) -> Iterator[str]:
         """State what remains possible."""
-        yield f"{column} is perturbed, and does not hide whose row it is: other columns say that; NULL stays NULL"
+        yield f"{column} is perturbed, which hides neither whose row it is nor that a value is missing: NULL stays NULL"
 
 
 class Pram(Perturbation):
@@ -86,7 +85,6 @@ class Pram(Perturbation):
     alpha: Annotated[Number, Field(gt=0, le=1)] = 0.5
     least_stay: Share = 0.5
     matrix: Literal["keep", "publish"] = "keep"
-    takes_texts: ClassVar = True
     is_nominal: ClassVar = True
     keeps_domain: ClassVar = True
 
@@ -122,7 +120,6 @@ class Pram(Perturbation):
 
     def not_covered(self, column: str) -> Iterator[str]:
         yield from super().not_covered(column)
-        yield f"whether a row has a value of {column}: NULL stays NULL"
         if self.form != "plain":
             yield (
                 f"a shown value of {column} is the true one with the probability of no change, and more often where "
@@ -157,17 +154,7 @@ class GroupedValues(Perturbation):
         )
 
 
-class JointPerturbation(Perturbation):
-    """Base of perturbations that several columns can have together."""
-
-    together: Columns = ()
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.together
-
-
-class RankSwapping(JointPerturbation):
+class RankSwapping(Perturbation):
     """Values change places with others that are near by rank: those of a block of ranks are permuted.
 
     NULL has no rank: a row with it keeps its values, also in the columns that move along.
@@ -179,7 +166,7 @@ class RankSwapping(JointPerturbation):
 
     kind: Literal["swap"] = "swap"
     share: Annotated[Number, Field(gt=0, le=1)] = 0.05
-    takes_texts: ClassVar = True
+    together: Columns = ()
     keeps_domain: ClassVar = True
     keeps_multiset: ClassVar = True
 
@@ -197,7 +184,7 @@ class RankSwapping(JointPerturbation):
             yield f"rows in which the column of the ranks is NULL show their own values of {column}"
 
 
-class Noise(JointPerturbation):
+class Noise(Perturbation):
     """Normal noise on numbers, by the deviations of their stratum; they keep their type, rounded and within its range.
 
     Numbers stay within the bounds of ``bottom_coding`` and ``top_coding``, too.
@@ -214,6 +201,7 @@ class Noise(JointPerturbation):
     kind: Literal["noise"] = "noise"
     relative: Annotated[Number, Field(gt=0, le=1e100)] = 0.1
     form: Literal["masked", "correlated", "additive"] = "masked"
+    together: Columns = ()
     keep_zero: bool = False
 
     @model_validator(mode="after")

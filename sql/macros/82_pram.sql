@@ -84,14 +84,12 @@ CREATE OR REPLACE MACRO anon_helpers.two_step_matrices(shares, alpha) AS TABLE
 WITH anon_steps AS (
     SELECT
         *,
+        (1 - anon_kept) / (anon_values - 1) AS anon_moved,
         anon_kept - anon_moved AS anon_more,
         sum(anon_share * anon_moved) OVER (PARTITION BY anon_stratum) + anon_share * anon_more AS anon_between
     FROM (
-        SELECT *, (1 - anon_kept) / (anon_values - 1) AS anon_moved
-        FROM (
-            SELECT *, anon_helpers.checked_share(anon_keep, 'the probability to keep a value') AS anon_kept
-            FROM query_table(anon_helpers.as_source(shares))
-        )
+        SELECT *, anon_helpers.checked_share(anon_keep, 'the probability to keep a value') AS anon_kept
+        FROM query_table(anon_helpers.as_source(shares))
     )
 )
 SELECT

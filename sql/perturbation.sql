@@ -16,21 +16,13 @@
 SELECT row_number() OVER () AS anon_row, :columns
 FROM :source;
 
--- name: changed_labels
--- how many rows show another value
--- :was anon_rows.region
--- :shown anon_changed.region
-SELECT
-    count(:was) AS rows,
-    count(*) FILTER (WHERE :was IS DISTINCT FROM :shown) AS changed
-FROM :rows AS anon_rows
-JOIN :changed AS anon_changed ON anon_changed.anon_row = anon_rows.anon_row;
-
 -- name: changed_values
--- how many rows show another number, and how far numbers are from their own
--- Infinities, NaN and numbers beyond 1e100 have no distance.
+-- how many rows show another value, and how far numbers are from their own
+-- Infinities, NaN and numbers beyond 1e100 have no distance, and neither have labels, whose numbers are NULL.
 -- :was anon_rows.income
 -- :shown anon_changed.income
+-- :before CAST(anon_rows.income AS DOUBLE)
+-- :after CAST(anon_changed.income AS DOUBLE)
 SELECT
     count(*) FILTER (WHERE anon_has_value) AS rows,
     count(*) FILTER (WHERE anon_is_changed) AS changed,
@@ -40,8 +32,8 @@ FROM (
     SELECT
         :was IS NOT NULL AS anon_has_value,
         :was IS DISTINCT FROM :shown AS anon_is_changed,
-        CASE WHEN abs(CAST(:was AS DOUBLE)) <= 1e100 THEN CAST(:was AS DOUBLE) END AS anon_before,
-        CASE WHEN abs(CAST(:shown AS DOUBLE)) <= 1e100 THEN CAST(:shown AS DOUBLE) END AS anon_after
+        CASE WHEN abs(:before) <= 1e100 THEN :before END AS anon_before,
+        CASE WHEN abs(:after) <= 1e100 THEN :after END AS anon_after
     FROM :rows AS anon_rows
     JOIN :changed AS anon_changed ON anon_changed.anon_row = anon_rows.anon_row
 ) AS anon_compared;
@@ -103,38 +95,22 @@ WHERE coalesce(anon_number NOT BETWEEN anon_low AND anon_high, TRUE)
     OR abs(CAST(:expected AS DOUBLE) - CAST(anon_number AS DOUBLE))
     > 1e-9 * greatest(abs(CAST(anon_low AS DOUBLE)), abs(CAST(anon_high AS DOUBLE)));
 
--- name: unswappable_strata
--- strata whose blocks of ranks have one rank, and those of one value
--- :share 0.05
-SELECT
-    count(*) AS strata,
-    count(*) FILTER (WHERE ceil(:share * anon_rows) < 2) AS narrow,
-    CAST(coalesce(sum(anon_rows) FILTER (WHERE ceil(:share * anon_rows) < 2), 0) AS BIGINT) AS rows,
-    count(*) FILTER (WHERE anon_low = anon_high) AS alike
-FROM (
-    SELECT count(:value) AS anon_rows, min(:value) AS anon_low, max(:value) AS anon_high FROM :rows GROUP BY :stratum
-) AS anon_strata
-WHERE anon_rows > 0;
-
 -- name: swapped_ranks
 -- values that are permuted in blocks of ranks
 -- The first block of a stratum is cut by a random offset. NULL has no rank, and stays where it is.
 -- :share 0.05
-WITH anon_ranked AS (
+WITH anon_blocks AS (
     SELECT
         anon_row,
         :stratum AS anon_stratum,
         row_number() OVER (PARTITION BY :stratum ORDER BY :value ASC, anon_tie ASC) AS anon_rank,
         first_value(anon_offset) OVER (PARTITION BY :stratum ORDER BY :value ASC, anon_tie ASC) AS anon_begin,
         greatest(ceil(:share * count(*) OVER (PARTITION BY :stratum)), 1) AS anon_width,
+        floor((anon_rank - 1 + floor(anon_width * anon_begin)) / anon_width) AS anon_block,
         anon_turn
     FROM :rows AS anon_rows
     JOIN :draws AS anon_draws USING (anon_row)
     WHERE :value IS NOT NULL
-),
-anon_blocks AS (
-    SELECT *, floor((anon_rank - 1 + floor(anon_width * anon_begin)) / anon_width) AS anon_block
-    FROM anon_ranked
 ),
 anon_places AS (
     SELECT
@@ -158,12 +134,14 @@ FROM :rows AS anon_rows
 LEFT JOIN anon_pairs ON anon_pairs.anon_row = anon_rows.anon_row
 JOIN :rows AS anon_donors ON anon_donors.anon_row = coalesce(anon_pairs.anon_donor, anon_rows.anon_row);
 
--- name: unfit_numbers
--- numbers that cannot be changed as the policy says
+-- name: unfit_strata
+-- values that cannot be changed as the policy says
 -- Beyond 1e100, squares could exceed the numbers of a machine; NaN is beyond all.
+-- :number CAST(income AS DOUBLE)
 -- :least 3
 SELECT
     CAST(coalesce(sum(anon_wild), 0) AS BIGINT) AS wild,
+    bool_and(anon_low = anon_high) FILTER (WHERE anon_values > 0) AS are_alike,
     count(*) FILTER (WHERE anon_values BETWEEN 1 AND :least - 1) AS strata,
     CAST(coalesce(sum(anon_values) FILTER (WHERE anon_values < :least), 0) AS BIGINT) AS rows,
     coalesce(min(anon_low) = max(anon_high), FALSE) AS is_constant,
@@ -172,7 +150,7 @@ SELECT
 FROM (
     SELECT
         count(:value) AS anon_values,
-        count(:value) FILTER (WHERE NOT abs(CAST(:value AS DOUBLE)) <= 1e100) AS anon_wild,
+        count(:value) FILTER (WHERE NOT abs(:number) <= 1e100) AS anon_wild,
         min(:value) AS anon_low,
         max(:value) AS anon_high
     FROM :rows AS anon_rows
@@ -354,27 +332,19 @@ FROM :groups AS anon_groups;
 -- :text CAST(anon_rows.income AS VARCHAR)
 -- :keep 0.9
 SELECT
-    *,
-    anon_count / sum(anon_count) OVER anon_own AS anon_share,
-    count(*) OVER anon_own AS anon_values,
-    sum(anon_count) OVER anon_own AS anon_stratum_count,
+    :within,
+    dense_rank() OVER (ORDER BY :within ASC) AS anon_stratum,
+    row_number() OVER (ORDER BY :within ASC, anon_text ASC) AS anon_value,
+    :text AS anon_text,
+    any_value(:value) AS anon_label,
+    count(*) AS anon_count,
+    sum(anon_count) OVER (PARTITION BY :within) AS anon_stratum_count,
+    anon_count / anon_stratum_count AS anon_share,
+    count(*) OVER (PARTITION BY :within) AS anon_values,
     :keep AS anon_keep
-FROM (
-    SELECT
-        :within,
-        dense_rank() OVER (ORDER BY :within ASC) AS anon_stratum,
-        row_number() OVER (ORDER BY :within ASC, anon_text ASC) AS anon_value,
-        anon_text,
-        anon_label,
-        anon_count
-    FROM (
-        SELECT :within, :text AS anon_text, any_value(:value) AS anon_label, count(*) AS anon_count
-        FROM :rows AS anon_rows
-        WHERE :value IS NOT NULL
-        GROUP BY :within, anon_text
-    ) AS anon_counts
-) AS anon_numbered
-WINDOW anon_own AS (PARTITION BY anon_stratum);
+FROM :rows AS anon_rows
+WHERE :value IS NOT NULL
+GROUP BY :within, anon_text;
 
 -- name: pram_strata
 -- strata whose values cannot be randomized, or whose shares cannot be published
@@ -475,61 +445,46 @@ ORDER BY anon_edges.anon_value ASC, anon_edges.anon_shown ASC;
 -- :ones CAST(income AS DOUBLE)
 -- :others CAST(income AS DOUBLE)
 -- :correlations anon_correlation_1_1
-SELECT row_number() OVER () AS anon_place, *
-FROM (
-    SELECT
-        :stratum AS anon_stratum,
-        avg(:numbers) AS :means,
-        stddev_samp(:numbers) AS :deviations,
-        corr(:ones, :others) AS :correlations
-    FROM :rows AS anon_rows
-    GROUP BY :stratum
-) AS anon_strata;
-
--- name: spread
--- standard deviations and correlations by place of a stratum
--- :moments (anon_place BIGINT, anon_deviation_1 DOUBLE, anon_correlation_1_1 DOUBLE)
--- :deviations anon_deviation_1
--- :correlations anon_correlation_1_1
-SELECT anon_place, :deviations, :correlations
-FROM :moments AS anon_moments
-ORDER BY anon_place ASC;
+SELECT
+    row_number() OVER () AS anon_place,
+    :stratum AS anon_stratum,
+    avg(:numbers) AS :means,
+    stddev_samp(:numbers) AS :deviations,
+    corr(:ones, :others) AS :correlations
+FROM :rows AS anon_rows
+GROUP BY :stratum;
 
 -- name: noisy_numbers
 -- numbers with noise
--- Two uniform numbers make two normal ones (Box and Muller 1958); the factors of a stratum give them its covariances.
--- :moments (anon_place BIGINT, anon_stratum STRUCT(region VARCHAR), anon_mean_1 DOUBLE)
--- :factors (anon_place BIGINT, anon_factors_1 DOUBLE[])
--- :draws (anon_row BIGINT, anon_draw_1 DOUBLE, anon_draw_2 DOUBLE)
--- :radii anon_draw_1
--- :angles anon_draw_2
--- :turns 0
+-- The roots of a stratum give the normal numbers of a row its correlations.
+-- :moments (anon_place BIGINT, anon_stratum STRUCT(anon_0 VARCHAR), anon_mean_1 DOUBLE, anon_deviation_1 DOUBLE)
+-- :roots (anon_place BIGINT, anon_root_1 DOUBLE[])
+-- :draws (anon_row BIGINT, anon_normal_1 DOUBLE)
 -- :normals anon_normal_1
 -- :numbers CAST(income AS DOUBLE)
 -- :means anon_mean_1
--- :weights anon_factors_1
+-- :deviations anon_deviation_1
+-- :weights anon_root_1
 -- :noisy anon_noisy_1
 -- :values income
 -- :shown CAST(anon_noisy_1 AS BIGINT)
+-- :relative 0.1
 -- :shift 0.005
 -- :kept 0
-WITH anon_normal AS (
-    SELECT anon_row, sqrt(-2 * ln(:radii)) * cos(2 * pi() * :angles - :turns) AS :normals
-    FROM :draws AS anon_draws
-),
-anon_drawn AS (
+WITH anon_drawn AS (
     SELECT anon_row, [:normals] AS anon_normals
-    FROM anon_normal
+    FROM :draws AS anon_draws
 ),
 anon_moved AS (
     SELECT
         anon_row,
         :values,
-        :numbers + :shift * (:means - :numbers) + list_dot_product(:weights, anon_normals) AS :noisy
+        :numbers + :shift * (:means - :numbers)
+        + coalesce(:relative * :deviations * list_dot_product(:weights, anon_normals), 0) AS :noisy
     FROM :rows AS anon_rows
     JOIN anon_drawn USING (anon_row)
     JOIN :moments AS anon_moments ON anon_moments.anon_stratum IS NOT DISTINCT FROM :stratum
-    JOIN :factors AS anon_factors USING (anon_place)
+    JOIN :roots AS anon_roots USING (anon_place)
 )
 SELECT anon_row, CASE WHEN nullif(:numbers, :kept) IS NULL THEN :values ELSE :shown END AS :values
 FROM anon_moved;

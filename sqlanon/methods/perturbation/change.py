@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.model.perturbation import Perturbation
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import Relation, column, string, struct
+from sqlanon.queries.kit.nodes import Grain, Relation, cast, column, string, struct
 from sqlanon.queries.source import SourceColumn
 
 SQL = Queries("perturbation")
@@ -22,7 +22,12 @@ ROW = "anon_row"  # the number of a row, from 1
 ROWS_AT_ONCE = 1 << 17  # draws in memory
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from sqlanon.chance.random_source import RandomSource
+
+    Floats: TypeAlias = NDArray[Any]
+    Made: TypeAlias = Callable[[list[Floats]], Iterable[Floats]]
 
 SettingsT = TypeVar("SettingsT", bound=Perturbation)
 
@@ -65,18 +70,23 @@ class Change(ABC, Generic[SettingsT]):
     def is_number(self, name: str) -> bool:
         return self.rows.columns[name].traits.is_number
 
-    def put_draws(self, source: RandomSource, columns: Sequence[str]) -> Relation:
-        """Make the table of uniform numbers between 0 and 1: ``columns`` by row."""
+    def as_number(self, name: str, table: str | None = None) -> exp.Expr:
+        """Read a column as a number; NULL if it has none, or takes numbers for categories."""
+        is_number = self.is_number(name) and not self.settings.is_nominal
+        return cast(column(name, table) if is_number else exp.null(), "DOUBLE")
+
+    def put_draws(self, source: RandomSource, columns: Sequence[str], made: Made = list) -> Relation:
+        """Make the table of what is ``made`` of uniform numbers between 0 and 1: ``columns`` by row."""
         import numpy as np
         import pyarrow as pa
 
-        relation = Relation(f"anon_draws_{self.place}", "row")
+        relation = self.relation("draws")
         schema = pa.schema([(ROW, pa.int64()), *((name, pa.float64()) for name in columns)])
 
         def batches() -> Iterator[pa.RecordBatch]:
             for first in range(1, self.rows.count + 1, ROWS_AT_ONCE):
                 numbers = np.arange(first, min(first + ROWS_AT_ONCE, self.rows.count + 1))
-                drawn = [source.uniform(len(numbers)) for _ in columns]
+                drawn = made([source.uniform(len(numbers)) for _ in columns])
                 yield pa.RecordBatch.from_arrays([*map(pa.array, (numbers, *drawn))], schema=schema)
 
         self.engine.put(relation, pa.RecordBatchReader.from_batches(schema, batches()))
@@ -85,7 +95,11 @@ class Change(ABC, Generic[SettingsT]):
     @property
     def made(self) -> Relation:
         """The table of changed values."""
-        return Relation(f"anon_changed_{self.place}", "row")
+        return self.relation("changed")
+
+    def relation(self, what: str, grain: Grain = "row") -> Relation:
+        """Name a temporary table of this change."""
+        return Relation(f"anon_{what}_{self.place}", grain)
 
     @abstractmethod
     def problems(self) -> Iterator[str]:

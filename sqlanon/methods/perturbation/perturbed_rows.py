@@ -67,7 +67,7 @@ def _numbered(engine: Compute, bound: BoundPolicy) -> NumberedRows:
 
 def _problems(change: Change[Any]) -> Iterator[str]:
     """List problems of the types of columns, or of their values."""
-    unfit = [name for name in change.columns if not (change.settings.takes_texts or change.is_number(name))]
+    unfit = [name for name in change.columns if not (change.settings.keeps_domain or change.is_number(name))]
     for name in unfit:
         yield f"{in_quotes(name)} has type {change.rows.columns[name].type}, and {change.settings.kind} is for numbers"
     if not unfit and change.rows.count:
@@ -88,13 +88,14 @@ def _joined(rows: NumberedRows, changes: Sequence[Change[Any]]) -> exp.Subquery:
 def _measured(change: Change[Any]) -> Iterator[PerturbedColumn]:
     remarks = tuple(change.remarks())
     for place, name in enumerate(change.columns):
-        is_number = change.is_number(name) and not change.settings.is_nominal
         query = SQL.query(
-            "changed_values" if is_number else "changed_labels",
+            "changed_values",
             rows=change.rows.relation,
             changed=change.made,
             was=column(name, "anon_rows"),
             shown=column(name, "anon_changed"),
+            before=change.as_number(name, "anon_rows"),
+            after=change.as_number(name, "anon_changed"),
         )
         found = change.engine.fetch(query, f"changes of {in_quotes(name)}")[0]
         yield PerturbedColumn(column=name, kind=change.settings.kind, remarks=remarks if place == 0 else (), **found)

@@ -52,8 +52,7 @@ class RandomizedValues(Change[Pram]):
 
     def _problems_of_strata(self, found: Mapping[str, int]) -> Iterator[str]:
         if of_one := found["of_one_value"]:
-            advice = self._fewer_strata or "do not perturb it"
-            yield f"one value{self._in(of_one)}, which cannot become another: {advice}"
+            yield f"one value{self._in(of_one)}, which cannot become another: {self._advice('do not perturb it')}"
         if of_many := found["of_many_values"]:
             yield (
                 f"more than {MAX_STRATUM_VALUES:,} values{self._in(of_many)}: publish groups of values, or take "
@@ -66,7 +65,7 @@ class RandomizedValues(Change[Pram]):
             )
 
     def _problems_of_matrix(self, found: Mapping[str, int]) -> Iterator[str]:
-        advice = self._fewer_strata or "publish groups of values"
+        advice = self._advice("publish groups of values")
         if small := found["small_strata"]:
             yield (
                 f"fewer than {MIN_STRATUM_ROWS} rows{self._in(small)}, whose values a published matrix would show: set "
@@ -86,9 +85,8 @@ class RandomizedValues(Change[Pram]):
     def _in(self, strata: int) -> str:
         return f" in {strata:,} of its strata" if self.settings.within else ""
 
-    @property
-    def _fewer_strata(self) -> str:
-        return "name fewer columns in within" if self.settings.within else ""
+    def _advice(self, without_strata: str) -> str:
+        return "name fewer columns in within" if self.settings.within else without_strata
 
     def make(self, source: RandomSource) -> None:
         draws = self.put_draws(source, ["anon_draw"])
@@ -119,13 +117,13 @@ class RandomizedValues(Change[Pram]):
 
     @cached_property
     def _shares(self) -> Relation:
-        relation = Relation(f"anon_pram_shares_{self.place}", "cell")
+        relation = self.relation("pram_shares", "cell")
         self.engine.run(self._roles.step(relation, "pram_shares", keep=double(1 - self.settings.change)))
         return relation
 
     @cached_property
     def _edges(self) -> Relation:
-        relation, settings = Relation(f"anon_pram_edges_{self.place}", "cell"), self.settings
+        relation, settings = self.relation("pram_edges", "cell"), self.settings
         if settings.form == "two-step":
             matrices = table_call("two_step_matrices", self._shares.table, double(settings.alpha))
         else:

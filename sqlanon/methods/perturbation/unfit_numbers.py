@@ -11,11 +11,16 @@ from sqlanon.queries.kit.nodes import column
 
 
 def number_counts(change: Change[Any], name: str, least: int) -> Mapping[str, Any]:
-    """Count the numbers of a column that do not fit, and strata of fewer than ``least``."""
+    """Count the numbers of a column that do not fit, and strata of fewer values than ``least``."""
     query = SQL.query(
-        "unfit_numbers", rows=change.rows.relation, value=column(name), stratum=change.stratum, least=least
+        "unfit_strata",
+        rows=change.rows.relation,
+        value=column(name),
+        number=change.as_number(name),
+        stratum=change.stratum,
+        least=least,
     )
-    return change.engine.fetch(query, f"numbers of {in_quotes(name)}")[0]
+    return change.engine.fetch(query, f"values of {in_quotes(name)}")[0]
 
 
 def unfit_numbers(name: str, found: Mapping[str, Any], fewer: str) -> Iterator[str]:

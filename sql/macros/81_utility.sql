@@ -140,8 +140,8 @@ ORDER BY grouping(anon_place) ASC, anon_place ASC;
 -- The errors are those of a simple sample of (sum of w)^2 / (sum of w^2) rows, the number of people is taken as known, and
 -- correlations as those of normal distributions.
 --
--- How it goes. Each row gives its numbers by twos, also with themselves. Means of the twos come first, then sums of powers of
--- the differences from them, from which all measures and their errors follow.
+-- How it goes. Each row gives its numbers by twos, also with themselves; these are many, and are never kept. Means of the twos
+-- come first, then sums of powers of the differences from them, from which all measures and their errors follow.
 --
 -- Job: loss.
 -- Returns: statistic VARCHAR (correlation, mean, total or variance), column_name VARCHAR, other_column VARCHAR (of a
@@ -152,7 +152,7 @@ ORDER BY grouping(anon_place) ASC, anon_place ASC;
 --   WITH released AS (SELECT id, age // 5 * 5 + 2 AS age FROM visits)
 --   FROM anon.moment_changes('visits', 'released', ['id', 'age'], NULL);
 CREATE OR REPLACE MACRO anon.moment_changes(source, release, columns, weight) AS TABLE
-WITH anon_twos AS (
+WITH anon_twos AS NOT MATERIALIZED (
     SELECT
         anon_is_source,
         anon_place,
@@ -176,23 +176,27 @@ anon_means AS (
         anon_other,
         count(*) / nullif(count(*) - 1, 0) AS anon_factor,
         sum(anon_w) AS anon_sum,
-        anon_sum ** 2 / sum(anon_w ** 2) AS anon_size,
+        anon_sum ** 2 / sum(anon_w * anon_w) AS anon_size,
         sum(anon_w * anon_x) / anon_sum AS anon_mean,
         sum(anon_w * anon_y) / anon_sum AS anon_other_mean
     FROM anon_twos
     GROUP BY ALL
 ),
-anon_moments AS (
+anon_powers AS (
     SELECT
-        anon_means.*,
-        sum(anon_w * (anon_x - anon_mean) ** 2) AS anon_square,
-        sum(anon_w * (anon_x - anon_mean) ** 4) AS anon_fourth,
-        sum(anon_w * (anon_x - anon_mean) * (anon_y - anon_other_mean)) / nullif(
-            sqrt(sum(anon_w * (anon_x - anon_mean) ** 2)) * sqrt(sum(anon_w * (anon_y - anon_other_mean) ** 2)), 0
-        ) AS anon_correlation
-    FROM anon_twos
-    INNER JOIN anon_means USING (anon_is_source, anon_place, anon_other)
-    GROUP BY ALL
+        anon_is_source,
+        anon_place,
+        anon_other,
+        sum(anon_w * anon_dx * anon_dx) AS anon_square,
+        sum(anon_w * anon_dx * anon_dx * anon_dx * anon_dx) AS anon_fourth,
+        sum(anon_w * anon_dx * anon_dy) / nullif(sqrt(anon_square) * sqrt(sum(anon_w * anon_dy * anon_dy)), 0)
+            AS anon_correlation
+    FROM (
+        SELECT *, anon_x - anon_mean AS anon_dx, anon_y - anon_other_mean AS anon_dy
+        FROM anon_twos
+        INNER JOIN anon_means USING (anon_is_source, anon_place, anon_other)
+    )
+    GROUP BY anon_is_source, anon_place, anon_other
 )
 SELECT
     statistic,
@@ -216,7 +220,8 @@ FROM (
             *,
             anon_factor * anon_square / anon_sum AS anon_variance,
             anon_fourth / anon_sum - (anon_square / anon_sum) ** 2 AS anon_of_variance
-        FROM anon_moments
+        FROM anon_means
+        INNER JOIN anon_powers USING (anon_is_source, anon_place, anon_other)
     )
 )
 GROUP BY statistic, anon_place, anon_other
@@ -239,18 +244,25 @@ CREATE OR REPLACE MACRO anon.table_changes(source, release, columns, weight) AS 
 WITH anon_cells AS (
     SELECT COLUMNS(anon_helpers.listed(columns)), sum(anon_was) AS anon_was, sum(anon_is) AS anon_is
     FROM (
-        SELECT
-            anon.text_of(COLUMNS(anon_helpers.listed(columns))),
-            anon_helpers.sampling_weight(COLUMNS([coalesce(weight, 'anon_one')]), weight, columns) AS anon_was,
-            0 AS anon_is
-        FROM (SELECT *, 1 AS anon_one FROM query_table(anon_helpers.as_source(source)))
+        -- Values become texts once, not row by row.
+        SELECT anon.text_of(COLUMNS(anon_helpers.listed(columns))), anon_was, 0 AS anon_is
+        FROM (
+            SELECT
+                COLUMNS(anon_helpers.listed(columns)),
+                sum(anon_helpers.sampling_weight(COLUMNS([coalesce(weight, 'anon_one')]), weight, columns)) AS anon_was
+            FROM (SELECT *, 1 AS anon_one FROM query_table(anon_helpers.as_source(source)))
+            GROUP BY ALL
+        )
         -- By name: COLUMNS follows the order of each table.
         UNION ALL BY NAME
-        SELECT
-            anon.text_of(COLUMNS(anon_helpers.listed(columns))),
-            anon_helpers.sampling_weight(COLUMNS([coalesce(weight, 'anon_one')]), weight, columns) AS anon_is,
-            0 AS anon_was
-        FROM (SELECT *, 1 AS anon_one FROM query_table(anon_helpers.as_source(release)))
+        SELECT anon.text_of(COLUMNS(anon_helpers.listed(columns))), anon_is, 0 AS anon_was
+        FROM (
+            SELECT
+                COLUMNS(anon_helpers.listed(columns)),
+                sum(anon_helpers.sampling_weight(COLUMNS([coalesce(weight, 'anon_one')]), weight, columns)) AS anon_is
+            FROM (SELECT *, 1 AS anon_one FROM query_table(anon_helpers.as_source(release)))
+            GROUP BY ALL
+        )
     )
     GROUP BY ALL
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,7 +19,7 @@ from sqlanon.methods.stages import Stages
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.methods.microaggregation import Microaggregation
-from sqlanon.model.names import folded
+from sqlanon.model.names import folded, listed
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Record
 from sqlanon.model.release import Findings, Spent
@@ -101,7 +100,7 @@ def release_report(
         columns, examples = tuple(table.columns()), table.examples()
         alternatives = table.alternatives() if wants_alternatives else None
         population_risk = WeightedRelease(engine, found, record, policy, source).risk()
-        utility = None if source is None else utility_of_changes(engine, found, policy, source)
+        utility, unmeasured = (None, ()) if edition == "public" else utility_of_changes(engine, found, policy, source)
         others, left = ((), 0) if source is None else others_of(engine, source, found, policy, str(release))
     before, sizes = table.exposure_before(), tuple(table.sizes())
     stages.finish()
@@ -133,7 +132,7 @@ def release_report(
         verification=verification,
         columns=columns,
         drops_rest=policy.rest is not None,
-        notes=examined.notes,
+        notes=(*examined.notes, *unmeasured),
         findings=examined.findings,
         sizes=sizes,
         population_risk=population_risk,
@@ -153,14 +152,21 @@ def release_report(
     return report
 
 
-def utility_of_changes(engine: Engine, found: FoundRelease, policy: Policy, source: ResolvedSource) -> Utility | None:
-    """Measure what a release keeps of the columns that show other values of their type; None if there are none."""
+def utility_of_changes(
+    engine: Engine, found: FoundRelease, policy: Policy, source: ResolvedSource | None
+) -> tuple[Utility | None, tuple[str, ...]]:
+    """Measure what a release keeps of the columns that show other values of their type, or note why it cannot be."""
     changed = [*policy.perturbed_columns]
     if isinstance(policy.method, Microaggregation):
         changed += policy.quasi_identifiers
-    with suppress(PolicyError):  # columns of other types, or numbers too large
-        return compared(engine, source, found.source, UtilityQuestion(columns=changed)) if changed else None
-    return None
+    if not changed:
+        return None, ()
+    try:
+        if source is None:
+            raise PolicyError("give the source")
+        return compared(engine, source, found.source, UtilityQuestion(columns=changed)), ()
+    except PolicyError as error:
+        return None, (f"what {listed(changed)} keep is not measured: {reason_of(error)}",)
 
 
 def _with_places(recorded: Policy, given: Policy) -> Policy:

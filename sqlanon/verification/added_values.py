@@ -31,7 +31,8 @@ def impossible_values(
     engine: Engine, released: exp.Expr, policy: Policy, source: exp.Expr, kept: Sequence[str]
 ) -> Iterator[str]:
     """Find values of perturbed columns that no draw and no group gives; ``source`` has all rows that were perturbed."""
-    for name, each in policy.perturbation.items():
+    there = ((name, each) for name, each in policy.perturbation.items() if {name, *each.columns} <= {*kept})
+    for name, each in there:
         columns, called = (name, *each.columns), in_quotes(name)
         if isinstance(each, GroupedValues):
             if rows := _of_no_group(engine, released, source, name, each, [*{*each.within} & {*kept}]):

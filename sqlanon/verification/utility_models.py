@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, combinations_with_replacement
+from itertools import chain, combinations, combinations_with_replacement, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,50 +17,116 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import Engine
 from sqlanon.model.release.utility import Row
 from sqlanon.queries.kit.named import Queries, Role
-from sqlanon.queries.kit.nodes import Relation, added, case, column, double, f, same, string
+from sqlanon.queries.kit.nodes import Relation, added, column, double
 
 SQL = Queries("utility")
-TERMS = Relation("anon_utility_terms", "cell")
+CELLS = Relation("anon_utility_cells", "cell")
 
+ONE = "one"  # the column of intercepts
 MAX_TERMS = 40  # of the propensity score: their products are summed in each step
 MAX_STEPS = 25
 SETTLED = 1e-9  # the square of a step, in standard errors
 SINGULAR = 1e-9  # the least singular value of terms that do not determine each other, by the greatest
+ROUNDING = 1e-12  # the greatest share of squares that an exact fit leaves
+LEAST_EIGENVALUE = 1e-10  # of correlations that have an inverse
 NORMAL = 1.959963984540054  # half of a 95 % interval, in standard errors
-COEFFICIENT = ("source_value", "source_error", "release_value", "release_error", "overlap")
+COEFFICIENT = ("term", "source_value", "source_error", "release_value", "release_error", "overlap")
 
 Floats = NDArray[np.float64]
-Values = Mapping[str, Sequence[str | None]]  # of columns
 
 
 @dataclass(frozen=True)
-class Scale:
-    """The mean and the standard deviation of a number of the source, by which terms are near 1."""
+class ModelRows:
+    """Both tables for models: numbers in standard deviations from the mean of the source, and flags of values."""
 
-    mean: float = 0.0
-    sd: float = 1.0
+    engine: Engine
+    tables: Sequence[exp.Query]
+    scales: Mapping[str, tuple[float, float]]  # the mean and the standard deviation of each number
+    flags: Mapping[str, Mapping[str, str]]  # for each other column, by their names the values; the first one has none
+    missing: Mapping[str, str]  # flags of NULL
 
-    def of(self, name: str) -> exp.Expr:
-        return exp.Div(this=exp.Paren(this=column(name) - double(self.mean)), expression=double(self.sd))
+    def propensity(self, columns: Sequence[str], row_counts: Sequence[int]) -> tuple[Row, list[str]]:
+        """Fit a logistic regression of membership by Newton's steps; return its score and that expected, and notes."""
+        pairs, notes = self._separating(columns)
+        if not pairs:
+            return {}, notes
+        before, after = self.tables
+        self.engine.run(SQL.step(CELLS, "cells", rows=before, other=after, columns=[*dict.fromkeys(chain(*pairs))]))
+        terms, share = [f"term_{place}" for place, _ in enumerate(pairs)], row_counts[1] / sum(row_counts)
+        left, right = zip(*pairs, strict=True)
+        found, ranks, decrement = np.zeros(len(terms)), list[int](), math.inf
+        found[0] = math.log(share / (1 - share))
 
+        def fitted() -> exp.Query:
+            score = added(double(float(each)) * column(term) for term, each in zip(terms, found, strict=True))
+            return SQL.query("fitted", cells=CELLS, left=left, right=right, terms=terms, score=score)
 
-def _indicators(name: str, values: Sequence[str | None]) -> list[exp.Expr]:
-    """Return a term for each value but the first one."""
-    given = [exp.null() if value is None else string(value) for value in values[1:]]
-    return [case(same(column(name), value), double(1), double(0)) for value in given]
+        while decrement > SETTLED and len(ranks) < MAX_STEPS:
+            scaled, sizes = _scaled(self._products(fitted(), [*terms, "anon_residual"])[0])
+            step, _, rank, _ = np.linalg.lstsq(scaled[:-1, :-1], scaled[:-1, -1], rcond=SINGULAR)
+            found += step * sizes[-1] / sizes[:-1]
+            ranks.append(int(rank))
+            decrement = float(step @ scaled[:-1, -1] * sizes[-1] ** 2)
+        if decrement > SETTLED:
+            notes.append("the regression did not settle, as some rows are surely of one table")
+        misfit = SQL.query("misfit", fitted=fitted(), share=double(share))
+        [score] = self.engine.fetch(misfit, "the propensity score")
+        return score | {"pmse_expected": (ranks[0] - 1) * (1 - share) ** 2 * share / sum(row_counts)}, notes
 
+    def _separating(self, columns: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
+        """Return the terms, each the product of a pair, or none; and notes on what is left out."""
+        numbers = [[copy] for copy in columns if copy in self.scales]
+        groups = [*numbers, *([*self.flags[copy]] for copy in columns if copy in self.flags)]
+        mains = [*chain(*groups), *(self.missing[copy] for copy in columns if copy in self.missing)]
+        pairs = [(ONE, ONE), *((ONE, each) for each in mains), *((each, each) for [each] in numbers)]
+        if not columns:
+            return [], ["no column has numbers, or few values of the source"]
+        for crossed, left_out in ((groups, None), (numbers, "products of values"), ([], "products")):
+            products = [*chain(*(product(*two) for two in combinations(crossed, 2)))]
+            if len(pairs) + len(products) <= MAX_TERMS:
+                notes = [] if left_out is None else [f"without {left_out}, which would be more than {MAX_TERMS} terms"]
+                return [*pairs, *products], notes
+        return [], [f"it has {len(pairs)} terms and can have {MAX_TERMS}: name fewer columns"]
 
-def _products(engine: Engine, rows: Role, terms: Sequence[str]) -> tuple[Floats, int]:
-    """Return the weighted sums of products of two terms, of shape (terms, terms), and the number of rows."""
-    pairs = [*combinations_with_replacement(range(len(terms)), 2)]
-    left, right = ([terms[pair[side]] for pair in pairs] for side in (0, 1))
-    names = [f"anon_product_{place}" for place, _ in enumerate(pairs)]
-    query = SQL.query("products", rows=rows, left=left, right=right, product=names)
-    made = np.zeros((len(terms), len(terms)))
-    row_count, *sums = engine.fetch(query, "sums of products")[0].values()
-    for (one, other), value in zip(pairs, sums, strict=True):
-        made[one, other] = made[other, one] = value or 0
-    return made, row_count
+    def regression(self, names: Mapping[str, str]) -> list[Row]:
+        """Return the coefficients of weighted least squares in both tables, beside each other.
+
+        ``names`` are the columns of the formula with their names for people; the first is the response.
+        """
+        response, *columns = names
+        terms = {ONE: "intercept"}
+        for copy in columns:
+            if copy in self.scales:
+                terms[copy] = names[copy]
+            else:
+                terms |= {flag: f"{names[copy]} = {value}" for flag, value in self.flags[copy].items()}
+        means, sds = np.array([self.scales.get(term, (0.0, 1.0)) for term in terms]).T
+        mean, sd = self.scales[response]
+        back = np.diag(sd / sds)  # from scaled terms to their units
+        back[0] -= means * sd / sds
+        missing = [self.missing[copy] for copy in names if copy in self.missing]
+        rows = (SQL.query("complete_rows", rows=table, missing=missing) for table in self.tables)
+        fits = (_least_squares(*self._products(each, [*terms, response]), back) for each in rows)
+        found, errors = np.stack([*fits], 1)
+        found[:, 0] += mean
+        lows, highs = found - NORMAL * errors, found + NORMAL * errors
+        with np.errstate(invalid="ignore", divide="ignore"):
+            overlaps = ((highs.min(0) - lows.max(0)) / (highs - lows)).mean(0)
+        figures = np.stack([found[0], errors[0], found[1], errors[1], overlaps], 1).tolist()
+        return [
+            dict(zip(COEFFICIENT, (term, *(each if math.isfinite(each) else None for each in row)), strict=True))
+            for term, row in zip(terms.values(), figures, strict=True)
+        ]
+
+    def _products(self, rows: Role, terms: Sequence[str]) -> tuple[Floats, int]:
+        """Return the weighted sums of products of two terms, of shape (terms, terms), and the number of rows."""
+        left, right = zip(*combinations_with_replacement(terms, 2), strict=True)
+        products = [f"anon_product_{place}" for place, _ in enumerate(left)]
+        query = SQL.query("products", rows=rows, left=left, right=right, product=products)
+        row_count, *sums = self.engine.fetch(query, "sums of products")[0].values()
+        made = np.zeros((len(terms), len(terms)))
+        made[np.triu_indices(len(terms))] = [value or 0 for value in sums]
+        return made + np.triu(made, 1).T, row_count
 
 
 def _scaled(sums: Floats) -> tuple[Floats, Floats]:
@@ -68,91 +134,6 @@ def _scaled(sums: Floats) -> tuple[Floats, Floats]:
     sizes = np.sqrt(np.diag(sums))
     sizes[sizes == 0] = 1
     return sums / np.outer(sizes, sizes), sizes
-
-
-def propensity(
-    engine: Engine, cells: Role, rows: tuple[int, int], terms: Sequence[exp.Expr]
-) -> tuple[float, float, bool]:
-    """Fit a logistic regression of membership by Newton's steps; return its score, that expected, and if it settled."""
-    names = [f"term_{place}" for place, _ in enumerate(terms)]
-    engine.run(SQL.step(TERMS, "terms", cells=cells, terms=terms, names=names))
-    share = rows[1] / sum(rows)
-    found = np.zeros(len(terms))
-    ranks: list[int] = []
-    found[0] = math.log(share / (1 - share))
-
-    def fitted() -> exp.Query:
-        score = added(double(float(each)) * column(name) for name, each in zip(names, found, strict=True))
-        return SQL.query("fitted", cells=TERMS, terms=names, score=score)
-
-    decrement = math.inf
-    while decrement > SETTLED and len(ranks) < MAX_STEPS:
-        sums, _ = _products(engine, fitted(), [*names, "anon_residual"])
-        scaled, sizes = _scaled(sums)
-        step, _, rank, _ = np.linalg.lstsq(scaled[:-1, :-1], scaled[:-1, -1], rcond=SINGULAR)
-        found += step * sizes[-1] / sizes[:-1]
-        ranks.append(int(rank))
-        decrement = float(step @ scaled[:-1, -1] * sizes[-1] ** 2)
-    score = engine.fetch(SQL.query("misfit", fitted=fitted(), share=double(share)), "the propensity score")[0]["pmse"]
-    return score, (ranks[0] - 1) * (1 - share) ** 2 * share / sum(rows), decrement <= SETTLED
-
-
-def separating_terms(
-    numbers: Mapping[str, Scale], flags: Sequence[str], values: Values
-) -> tuple[list[exp.Expr], str | None]:
-    """Return an intercept, main effects, squares and products; or fewer, or none, and a note on that.
-
-    Numbers that are NULL are their mean, and those of ``flags`` have a term for that.
-    """
-    scaled = [[f.coalesce(scale.of(name), double(0))] for name, scale in numbers.items()]
-    groups = [*scaled, *(_indicators(name, given) for name, given in values.items())]
-    missing = [case(column(name).is_(exp.null()), double(1), double(0)) for name in flags]
-    terms = [double(1), *(term for group in groups for term in group), *missing, *(term * term for [term] in scaled)]
-    for crossed, left_out in ((groups, None), (scaled, "products of values"), ([], "products")):
-        products = [one * other for left, right in combinations(crossed, 2) for one in left for other in right]
-        if len(terms) + len(products) <= MAX_TERMS:
-            return [*terms, *products], left_out and f"without {left_out}, which would be more than {MAX_TERMS} terms"
-    return [], f"it has {len(terms)} terms and can have {MAX_TERMS}: name fewer columns"
-
-
-def regression(
-    engine: Engine, tables: Sequence[Relation], names: Mapping[str, str], numbers: Mapping[str, Scale], values: Values
-) -> list[Row]:
-    """Return the coefficients of weighted least squares in both tables, beside each other.
-
-    ``names`` are the columns of the formula with their names for people; the first is the response.
-    """
-    response, *given = names
-    terms = [("intercept", double(1), Scale())]
-    for name in given:
-        if name in numbers:
-            terms.append((names[name], numbers[name].of(name), numbers[name]))
-        else:
-            known = [value for value in values[name] if value is not None]
-            made = zip(known[1:], _indicators(name, known), strict=True)
-            terms += [(f"{names[name]} = {value}", term, Scale()) for value, term in made]
-    # From scaled terms back to their units.
-    scales, unit = [scale for _, _, scale in terms], numbers[response]
-    back = np.diag([unit.sd / scale.sd for scale in scales])
-    back[0, 1:] = [-scale.mean * unit.sd / scale.sd for scale in scales[1:]]
-    copies = [*(f"term_{place}" for place, _ in enumerate(terms)), "anon_response"]
-    roles: dict[str, Role] = {
-        "terms": [*(term for _, term, _ in terms), unit.of(response)],
-        "names": copies,
-        "columns": [*names],
-    }
-    rows = (SQL.query("complete_rows", rows=table, **roles) for table in tables)
-    found, errors = np.stack([_least_squares(*_products(engine, each, copies), back) for each in rows], 1)
-    found[:, 0] += unit.mean
-    lows, highs = found - NORMAL * errors, found + NORMAL * errors
-    with np.errstate(invalid="ignore", divide="ignore"):
-        overlaps = ((highs.min(0) - lows.max(0)) / (highs - lows)).mean(0)
-    columns = np.stack([found[0], errors[0], found[1], errors[1], overlaps], 1).tolist()
-    finite = [[each if math.isfinite(each) else None for each in row] for row in columns]
-    return [
-        {"term": term} | dict(zip(COEFFICIENT, row, strict=True))
-        for (term, _, _), row in zip(terms, finite, strict=True)
-    ]
 
 
 def _least_squares(sums: Floats, row_count: int, back: Floats) -> Floats:
@@ -165,6 +146,29 @@ def _least_squares(sums: Floats, row_count: int, back: Floats) -> Floats:
     if row_count > len(kept) == np.linalg.matrix_rank(among, SINGULAR, hermitian=True):
         inverse, turned = np.linalg.inv(among) / np.outer(sizes, sizes), back[np.ix_(kept, kept)]
         scaled = inverse @ sums[kept, -1]
-        variance = max(sums[-1, -1] - scaled @ sums[kept, -1], 0) / (row_count - len(kept))
+        left = sums[-1, -1] - scaled @ sums[kept, -1]
+        variance = left / (row_count - len(kept)) if left > ROUNDING * sums[-1, -1] else 0
         found[:, kept] = turned @ scaled, np.sqrt(variance * np.diag(turned @ inverse @ turned.T))
     return found
+
+
+def correlation_distances(correlations: Sequence[Row]) -> tuple[Row, list[str]]:
+    """Compare the matrices of correlations by their eigenvalues and inverses; return the distances, and notes."""
+    known = [row for row in correlations if row["difference"] is not None]
+    columns = [*dict.fromkeys(chain(*(row["columns"] for row in known)))]
+    notes = []
+    if len(known) < len(correlations):
+        notes.append("some numbers have no correlations, since they do not vary or are never there together")
+    if not known or len(known) < math.comb(len(columns), 2):
+        return {}, notes
+    matrices = np.tile(np.eye(len(columns)), (2, 1, 1))
+    for row in known:
+        one, other = map(columns.index, row["columns"])
+        matrices[:, one, other] = matrices[:, other, one] = row["source_value"], row["release_value"]
+    eigenvalues = np.linalg.eigvalsh(matrices)
+    made: Row = {"eigenvalue_distance": np.abs(np.subtract(*eigenvalues)).mean().item()}
+    if eigenvalues.min() < LEAST_EIGENVALUE:
+        return made, [*notes, "numbers determine each other: the matrix of their correlations has no inverse"]
+    diagonals = np.linalg.inv(matrices).diagonal(axis1=1, axis2=2)
+    distance = np.linalg.norm(np.subtract(*(each / np.linalg.norm(each) for each in diagonals)))
+    return made | {"inverse_distance": distance.item() / math.sqrt(2)}, notes

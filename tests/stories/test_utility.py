@@ -220,12 +220,10 @@ SURVEY = "SELECT i AS id, i % 7 AS income, i % 5 AS age, 'r' || i % 3 AS region,
 class TestNotes:
     def test_labels_and_long_texts_are_left_out(self, memory: Session) -> None:
         released = f"SELECT id, income, '[' || age || ', 9)' AS age, '*' AS region, 'x' || id AS name FROM ({SURVEY})"
-        found = memory.compare(
-            f"SELECT *, 'x' || id AS name, [1] AS l FROM ({SURVEY})", f"SELECT *, [1] AS l FROM ({released})"
-        )
+        found = memory.compare(f"SELECT *, 'x' || id AS name FROM ({SURVEY})", released)
         notes = " ".join(found.notes)
-        assert 'left out: "age" and "l"' in notes
-        assert 'such as labels, are left out: "region"' in notes
+        assert '"age" is not a number within 1e100 in 0 rows of the source and 60 of the release, and is left' in notes
+        assert 'some that the source lacks, such as labels, are in no tables: "region"' in notes
         assert {tuple(row["columns"]) for row in found.statistics} == {("id",), ("income",), ("id", "income")}
         assert {tuple(row["columns"]) for row in found.tables} == {("id",), ("income",), ("name",)} | {
             ("id", "income"), ("id", "name"), ("income", "name"), ("id", "income", "name"),
@@ -247,7 +245,7 @@ class TestNotes:
         wide = f"SELECT *, 2 * age + 1 AS twice, 3 AS three FROM ({SURVEY})"
         found = memory.compare(wide, wide, ["income", "age", "twice", "three"], formula="income ~ age + twice")
         notes = " ".join(found.notes)
-        assert 'separate these terms from others: "intercept", "age" and "twice"' in notes
+        assert 'separate them from others, or fits them exactly: "intercept", "age" and "twice"' in notes
         assert "have no inverse" in notes or "has no inverse" in notes
         assert "some numbers have no correlations" in notes
         assert (found.overlap, found.inverse_distance) == (None, None)
@@ -267,6 +265,27 @@ class TestNotes:
             assert found.overlap is None
             assert "–" in found.to_html()
 
+    def test_figures_that_cannot_be_had(self, memory: Session) -> None:
+        """An infinite number, labels of a whole table, texts of many values, and a regression without residuals."""
+        wide = f"SELECT *, 2 * age AS twice, 'x' || id % 40 AS name FROM ({SURVEY})"
+        found = memory.compare(
+            f"SELECT * REPLACE (CASE id WHEN 7 THEN 'inf'::DOUBLE ELSE income END AS income) FROM ({wide})",
+            f"SELECT * REPLACE ('*' AS region) FROM ({wide})",
+            ["income", "age", "twice", "region", "name"],
+            formula="twice ~ age",
+        )
+        notes = " ".join(found.notes)
+        assert (
+            '"income" is not a number within 1e100 in 1 row of the source and 0 of the release, and is left out'
+            in notes
+        )
+        assert 'without texts of more than 30 values, or some that the source lacks: "region" and "name"' in notes
+        assert 'as a table cannot separate them from others, or fits them exactly: "intercept" and "age"' in notes
+        assert {row["columns"][0] for row in found.statistics} == {"age", "twice"}
+        alone = memory.compare(SURVEY, f"SELECT * REPLACE ('*' AS region) FROM ({SURVEY})", ["region"])
+        assert (alone.pmse, alone.pmse_expected) == (None, None)
+        assert "propensity score: no column has numbers, or few values of the source" in " ".join(alone.notes)
+
     def test_many_columns(self, memory: Session) -> None:
         wide = f"SELECT {', '.join(f'i % {2 + place} AS c{place}' for place in range(40))} FROM range(500) r (i)"
         found = memory.compare(wide, wide)
@@ -279,14 +298,15 @@ class TestNotes:
 REFUSED: dict[str, tuple[dict[str, Any], list[str]]] = {
     "columns": ({"columns": ["incom", "w"], "weight": "w"}, ['"incom"; did you mean "income"?', "not compared"]),
     "formula": ({"formula": "income age"}, ["formula: write a number, ~ and terms"]),
-    "response": ({"formula": "region ~ age + age"}, ['"region" of the source is VARCHAR', "named twice"]),
+    "twice": ({"formula": "age ~ region + region"}, ["named twice"]),
+    "response": ({"formula": "region ~ age"}, ['"region" is not a number within 1e100 in 60 rows of the source']),
     "terms": ({"formula": "income ~ name"}, ['formula: "name" has 60 values', "up to 30"]),
     "types": ({"key": 3}, ["give names of columns, as texts"]),
-    "weights": ({"weight": "bad"}, ['in 1 row of the source "bad" is not a finite number above 0']),
-    "keys": ({"key": "age"}, ['in 55 rows of the source "age" repeats a value', 'in 55 rows of the release "age"']),
-    "NULL": ({"key": "holes"}, ['in 1 row of the source "holes" is NULL']),
-    "numbers": ({"columns": ["endless"]}, ['in 1 row of the source "endless" is not a number within 1e100']),
-    "nothing": ({"columns": ["l"]}, ["no column is in both tables and can be compared"]),
+    "weights": ({"weight": "bad"}, ['"bad" is not a finite number above 0 in 1 row of the source']),
+    "text": ({"weight": "name"}, ['"name" is not a finite number above 0 in 60 rows']),
+    "keys": ({"key": "age"}, ['"age" repeats a value in 55 rows of the source and 55 of the release: a key']),
+    "NULL": ({"key": "holes"}, ['"holes" is NULL in 1 row of the source and 1 of the release: rows are joined by it']),
+    "numbers": ({"columns": ["endless"]}, ['"endless" is not a number within 1e100 in 1 row of the source']),
 }  # fmt: skip
 
 
@@ -295,7 +315,7 @@ class TestRefusals:
     def test_in_words(self, memory: Session, case: str) -> None:
         given, words = REFUSED[case]
         source = (
-            f"SELECT *, 'Canary' || id AS name, id::DOUBLE AS bad, nullif(id, 7) AS holes, [1] AS l, "
+            f"SELECT *, 'Canary' || id AS name, id::DOUBLE AS bad, nullif(id, 7) AS holes, "
             f"CASE id WHEN 3 THEN 'nan'::DOUBLE ELSE 1 END AS endless FROM ({SURVEY})"
         )
         with pytest.raises(sa.PolicyError, match="cannot be compared") as refused:
@@ -308,6 +328,61 @@ class TestRefusals:
             memory.compare(SURVEY, f"SELECT * REPLACE (id + 100 AS id) FROM ({SURVEY})", key="id")
 
 
+class TestReports:
+    """What changed columns keep, or in a sentence why that is not measured."""
+
+    POLICY = sa.Policy(
+        quasi_identifiers=["age"],
+        insensitive=["x", "y"],
+        privacy=[sa.KAnonymity(2)],
+        taxonomies={"age": {"kind": "flat"}},
+        perturbation={name: {"kind": "swap", "share": 0.5, "again": True} for name in ("x", "y")},
+    )
+
+    def reported(self, session: Session, after: str, **given: Any) -> tuple[sa.Utility | None, str]:
+        """Report on a release of forty rows, in which y has an infinite number, after a statement changed it."""
+        session.connection.execute(
+            "CREATE OR REPLACE TABLE wild AS "
+            "SELECT i % 3 AS age, i AS x, CASE i WHEN 4 THEN 'inf'::DOUBLE ELSE i END AS y FROM range(40) r (i)"
+        )
+        seed = sa.SeededSource(1)
+        session.anonymize("wild", self.POLICY, "tamed", random_source=seed, replace=True, listed=False)
+        session.connection.execute(after)
+        report = session.report("tamed", self.POLICY, **given)
+        return report.utility, " ".join(report.notes)
+
+    def test_of_some_columns(self, memory: Session) -> None:
+        utility, _ = self.reported(memory, "SELECT 1", source="wild")
+        assert utility is not None
+        assert {row["columns"][0] for row in utility.statistics} == {"x"}
+        assert '"y" is not a number within 1e100 in 1 row of the source and 1 of the release, and is left' in " ".join(
+            utility.notes
+        )
+
+    @pytest.mark.parametrize(
+        ("after", "given", "words"),
+        [
+            ("SELECT 1", {}, 'what "x" and "y" keep is not measured: give the source'),
+            (
+                "ALTER TABLE tamed ALTER x TYPE VARCHAR USING concat('[', x, ', 99)')",
+                {"source": "wild"},
+                'what "x" and "y" keep is not measured: "x" is not a number within 1e100 in 0 rows of the source and '
+                '40 of the release, and is left out; "y" is not a number',
+            ),
+            (
+                "ALTER TABLE tamed DROP x",
+                {"source": "wild"},
+                'what "x" and "y" keep is not measured: the release has no column "x"',
+            ),
+        ],
+    )
+    def test_of_none(self, memory: Session, after: str, given: dict[str, Any], words: str) -> None:
+        utility, notes = self.reported(memory, after, **given)
+        assert utility is None
+        assert words in notes
+        assert self.reported(memory, after, **given, edition="public")[1].count("is not measured") == 0
+
+
 def test_the_command(tmp_path: Path) -> None:
     """Numbers that R wrote with as many digits as they have are texts in the file, and numbers here."""
     (tmp_path / "survey.csv").write_text("id,age,income,w\n1,30,10,2\n2,40,20,2\n3,50,40,1\n4,60,30,1\n")
@@ -315,7 +390,7 @@ def test_the_command(tmp_path: Path) -> None:
     asked = ("compare", "survey.csv", "shown.csv", "--key", "id", "--weight", "w")
     shown = started(*asked, folder=tmp_path)
     assert shown.returncode == 0, shown.stderr
-    assert [words for words in ("Row by row", 'left out: "age"', "median") if words not in shown.stdout] == []
+    assert [words for words in ("Row by row", '"age" is not a number', "median") if words not in shown.stdout] == []
     found = json.loads(started(*asked, "--columns", "income", "--json", folder=tmp_path).stdout)
     assert found["losses"][-1]["cell_count"] == 4
     assert started(*asked, "--formula", "income + w", folder=tmp_path).returncode == 2

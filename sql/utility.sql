@@ -67,20 +67,17 @@ SELECT (
 
 -- name: model_rows
 -- rows for models
--- Numbers in standard deviations from their means, and flags of values and of NULL; a number that is NULL is the mean.
+-- Numbers in standard deviations from their means, and flags of values, also of NULL; a number that is NULL is the mean.
 -- :means 40
 -- :sds 15
--- :labelled category_1
--- :labels 'a'
--- :flags flag_1
--- :missing missing_1, missing_2
+-- :labels 'a', NULL
+-- :flags flag_1, flag_2
 SELECT
     key,
     weight,
     CAST(1 AS DOUBLE) AS one,
     coalesce((:numbers - :means) / :sds, 0) AS :numbers,
-    CAST(coalesce(:labelled = :labels, FALSE) AS DOUBLE) AS :flags,
-    CAST(:columns IS NULL AS DOUBLE) AS :missing
+    CAST(:columns IS NOT DISTINCT FROM :labels AS DOUBLE) AS :flags
 FROM :rows AS anon_rows;
 
 -- name: cells

@@ -51,7 +51,7 @@ FROM (
         CASE
             WHEN anon.text_of(anon_kept) IS NULL
                 THEN error(concat('column "', key, '" is NULL in a row: rows are joined by it'))
-            WHEN count(*) > count(DISTINCT anon_is_source)
+            WHEN greatest(count_if(anon_is_source), count_if(NOT anon_is_source)) > 1
                 THEN error(concat('column "', key, '" has a value in several rows of a table: rows are joined by it'))
             WHEN NOT bool_or(count(*) = 2) OVER () AND count(DISTINCT bool_or(anon_is_source)) OVER () = 2
                 THEN error(concat('no value of column "', key, '" is in both tables'))

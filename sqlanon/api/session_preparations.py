@@ -195,8 +195,9 @@ class Preparations(Part):
 
         Means, standard deviations, totals and correlations with their differences in standard errors, quantiles,
         tables of one to three columns, eigenvalues and inverses of correlations, and the propensity score are always
-        there. Columns that show labels in place of values are left out, with a note. The figures are for the
-        custodian: a private release spends nothing on them, and they are not covered by its guarantee.
+        there. Columns that show labels in place of numbers, or have numbers beyond 1e100, are left out, with a note.
+        The figures are for the custodian: a private release spends nothing on them, and they are not covered by its
+        guarantee.
 
         Args:
             source: the table that the release was made from.

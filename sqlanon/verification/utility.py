@@ -19,7 +19,6 @@ from sqlanon.model.names import counted, folded, listed
 from sqlanon.model.policy_value import did_you_mean
 from sqlanon.model.release.utility import Row, Utility
 from sqlanon.queries.kit.macros import cast_value, table_call, text
-from sqlanon.queries.kit.named import Role
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
@@ -223,7 +222,12 @@ class _BothTables:
         before, after = self.row_counts
         made: Row = {"before_rows": before, "after_rows": after, "key": self.asked.key, "weight": self.asked.weight}
         made |= {"statistics": statistics, "tables": [*self._tables()]} | distances
-        rows = self._model_rows({(row["statistic"], *row["columns"]): row["source_value"] for row in statistics})
+        found = {(row["statistic"], *row["columns"]): row["source_value"] for row in statistics}
+        scales = {
+            copy: (found.get(("mean", self.names[copy])) or 0.0, found.get(("sd", self.names[copy])) or 1.0)
+            for copy in self.numbers
+        }
+        rows = ModelRows(self.engine, TABLES, scales, dict(self._flags()))
         if self.asked.key is not None and self.numbers:
             made |= self._losses(rows)
         if before and after:
@@ -232,30 +236,15 @@ class _BothTables:
             made |= self._regression(rows)
         return made
 
-    def _model_rows(self, found: Mapping[tuple[str, ...], float | None]) -> ModelRows:
-        scales = {
-            copy: (found.get(("mean", self.names[copy])) or 0.0, found.get(("sd", self.names[copy])) or 1.0)
-            for copy in self.numbers
-        }
-        flags = {
-            copy: {f"{copy}_{place}": label for place, label in enumerate(self.values[copy]["labels"][1:])}
-            for copy in self.names
-            if copy not in scales and self.values[copy]["value_count"] <= MAX_FLAGS
-        }
-        missing = {copy: f"missing_{copy}" for copy in self.names if self.where(f"missing_{copy}")}
-        of_values = [(copy, *each) for copy, labels in flags.items() for each in labels.items()]
-        roles: dict[str, Role] = {
-            "numbers": self.numbers,
-            "means": [double(mean) for mean, _ in scales.values()],
-            "sds": [double(sd) for _, sd in scales.values()],
-            "labelled": [copy for copy, _, _ in of_values],
-            "labels": [string(label) for _, _, label in of_values],
-            "flags": [flag for _, flag, _ in of_values],
-            "columns": [*missing],
-            "missing": [*missing.values()],
-        }
-        tables = [SQL.query("model_rows", rows=table, **roles) for table in TABLES]
-        return ModelRows(self.engine, tables, scales, flags, missing)
+    def _flags(self) -> Iterator[tuple[str, tuple[str, str | None]]]:
+        """Yield columns of models that are 1 where another has a value: not the first one, and NULL if it is there."""
+        for copy in self.names:
+            found, labels = self.values[copy], []
+            if copy not in self.numbers and found["value_count"] <= MAX_FLAGS:
+                labels = found["labels"][1:]
+            if self.where(f"missing_{copy}"):
+                labels = [*labels, None]
+            yield from ((f"{copy}_{place}", (copy, label)) for place, label in enumerate(labels))
 
     def _statistics(self) -> Iterator[Row]:
         """Yield moments, correlations and quantiles of numbers."""
@@ -291,8 +280,7 @@ class _BothTables:
         losses = self.macro("numeric_loss", string("key"), names(self.numbers))
         losses[-1] |= {"column_name": "all"}
         most = max(1, min(MAX_TRIED_ROWS, MAX_DISTANCES // max(1, self.row_counts[1])))
-        before, after = rows.tables
-        [near] = self.ask("nearest", rows=before, other=after, numbers=self.numbers, most=most)
+        [near] = self.ask("nearest", rows=rows.tables[0], other=rows.tables[1], numbers=self.numbers, most=most)
         return {"losses": losses, "nearest_share": near["own_share"]}
 
     def _propensity(self, rows: ModelRows) -> Row:

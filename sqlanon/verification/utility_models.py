@@ -6,8 +6,9 @@ Sums of products are the database's; only systems of as many equations as there 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, combinations, combinations_with_replacement, product
 
 import numpy as np
@@ -17,7 +18,7 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import Engine
 from sqlanon.model.release.utility import Row
 from sqlanon.queries.kit.named import Queries, Role
-from sqlanon.queries.kit.nodes import Relation, added, column, double
+from sqlanon.queries.kit.nodes import Relation, added, column, double, string
 
 SQL = Queries("utility")
 CELLS = Relation("anon_utility_cells", "cell")
@@ -25,7 +26,7 @@ CELLS = Relation("anon_utility_cells", "cell")
 ONE = "one"  # the column of intercepts
 MAX_TERMS = 40  # of the propensity score: their products are summed in each step
 MAX_STEPS = 25
-SETTLED = 1e-9  # the square of a step, in standard errors
+SETTLED = 1e-9  # the share of the squares of residuals that a step explains
 SINGULAR = 1e-9  # the least singular value of terms that do not determine each other, by the greatest
 ROUNDING = 1e-12  # the greatest share of squares that an exact fit leaves
 LEAST_EIGENVALUE = 1e-10  # of correlations that have an inverse
@@ -40,10 +41,27 @@ class ModelRows:
     """Both tables for models: numbers in standard deviations from the mean of the source, and flags of values."""
 
     engine: Engine
-    tables: Sequence[exp.Query]
+    copies: Sequence[Relation]
     scales: Mapping[str, tuple[float, float]]  # the mean and the standard deviation of each number
-    flags: Mapping[str, Mapping[str, str]]  # for each other column, by their names the values; the first one has none
-    missing: Mapping[str, str]  # flags of NULL
+    flags: Mapping[str, tuple[str, str | None]]  # by their names the column and its value, or None for NULL
+
+    @cached_property
+    def tables(self) -> list[exp.Query]:
+        roles: dict[str, Role] = {
+            "numbers": [*self.scales],
+            "means": [double(mean) for mean, _ in self.scales.values()],
+            "sds": [double(sd) for _, sd in self.scales.values()],
+            "flags": [*self.flags],
+            "columns": [copy for copy, _ in self.flags.values()],
+            "labels": [exp.null() if label is None else string(label) for _, label in self.flags.values()],
+        }
+        return [SQL.query("model_rows", rows=table, **roles) for table in self.copies]
+
+    def flags_of(self, copy: str) -> list[str]:
+        return [flag for flag, (of, label) in self.flags.items() if of == copy and label is not None]
+
+    def flags_of_null(self, copies: Collection[str]) -> list[str]:
+        return [flag for flag, (of, label) in self.flags.items() if of in copies and label is None]
 
     def propensity(self, columns: Sequence[str], row_counts: Sequence[int]) -> tuple[Row, list[str]]:
         """Fit a logistic regression of membership by Newton's steps; return its score and that expected, and notes."""
@@ -54,20 +72,20 @@ class ModelRows:
         self.engine.run(SQL.step(CELLS, "cells", rows=before, other=after, columns=[*dict.fromkeys(chain(*pairs))]))
         terms, share = [f"term_{place}" for place, _ in enumerate(pairs)], row_counts[1] / sum(row_counts)
         left, right = zip(*pairs, strict=True)
-        found, ranks, decrement = np.zeros(len(terms)), list[int](), math.inf
+        found, ranks, explained = np.zeros(len(terms)), list[int](), math.inf
         found[0] = math.log(share / (1 - share))
 
         def fitted() -> exp.Query:
             score = added(double(float(each)) * column(term) for term, each in zip(terms, found, strict=True))
             return SQL.query("fitted", cells=CELLS, left=left, right=right, terms=terms, score=score)
 
-        while decrement > SETTLED and len(ranks) < MAX_STEPS:
+        while explained > SETTLED and len(ranks) < MAX_STEPS:
             scaled, sizes = _scaled(self._products(fitted(), [*terms, "anon_residual"])[0])
             step, _, rank, _ = np.linalg.lstsq(scaled[:-1, :-1], scaled[:-1, -1], rcond=SINGULAR)
             found += step * sizes[-1] / sizes[:-1]
             ranks.append(int(rank))
-            decrement = float(step @ scaled[:-1, -1] * sizes[-1] ** 2)
-        if decrement > SETTLED:
+            explained = float(step @ scaled[:-1, -1])
+        if explained > SETTLED:
             notes.append("the regression did not settle, as some rows are surely of one table")
         misfit = SQL.query("misfit", fitted=fitted(), share=double(share))
         [score] = self.engine.fetch(misfit, "the propensity score")
@@ -76,8 +94,8 @@ class ModelRows:
     def _separating(self, columns: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
         """Return the terms, each the product of a pair, or none; and notes on what is left out."""
         numbers = [[copy] for copy in columns if copy in self.scales]
-        groups = [*numbers, *([*self.flags[copy]] for copy in columns if copy in self.flags)]
-        mains = [*chain(*groups), *(self.missing[copy] for copy in columns if copy in self.missing)]
+        groups = [*numbers, *(self.flags_of(copy) for copy in columns if copy not in self.scales)]
+        mains = [*chain(*groups), *self.flags_of_null(columns)]
         pairs = [(ONE, ONE), *((ONE, each) for each in mains), *((each, each) for [each] in numbers)]
         if not columns:
             return [], ["no column has numbers, or few values of the source"]
@@ -98,13 +116,12 @@ class ModelRows:
         for copy in columns:
             if copy in self.scales:
                 terms[copy] = names[copy]
-            else:
-                terms |= {flag: f"{names[copy]} = {value}" for flag, value in self.flags[copy].items()}
+            terms |= {flag: f"{names[copy]} = {self.flags[flag][1]}" for flag in self.flags_of(copy)}
         means, sds = np.array([self.scales.get(term, (0.0, 1.0)) for term in terms]).T
         mean, sd = self.scales[response]
         back = np.diag(sd / sds)  # from scaled terms to their units
         back[0] -= means * sd / sds
-        missing = [self.missing[copy] for copy in names if copy in self.missing]
+        missing = self.flags_of_null(names)
         rows = (SQL.query("complete_rows", rows=table, missing=missing) for table in self.tables)
         fits = (_least_squares(*self._products(each, [*terms, response]), back) for each in rows)
         found, errors = np.stack([*fits], 1)

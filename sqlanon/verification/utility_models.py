@@ -29,7 +29,7 @@ MAX_STEPS = 25
 SETTLED = 1e-9  # the share of the squares of residuals that a step explains
 SINGULAR = 1e-9  # the least singular value of terms that do not determine each other, by the greatest
 ROUNDING = 1e-12  # the greatest share of squares that an exact fit leaves
-LEAST_EIGENVALUE = 1e-10  # of correlations that have an inverse
+MIN_EIGENVALUE = 1e-10  # of correlations that have an inverse
 NORMAL = 1.959963984540054  # half of a 95 % interval, in standard errors
 COEFFICIENT = ("term", "source_value", "source_error", "release_value", "release_error", "overlap")
 
@@ -184,7 +184,7 @@ def correlation_distances(correlations: Sequence[Row]) -> tuple[Row, list[str]]:
         matrices[:, one, other] = matrices[:, other, one] = row["source_value"], row["release_value"]
     eigenvalues = np.linalg.eigvalsh(matrices)
     made: Row = {"eigenvalue_distance": np.abs(np.subtract(*eigenvalues)).mean().item()}
-    if eigenvalues.min() < LEAST_EIGENVALUE:
+    if eigenvalues.min() < MIN_EIGENVALUE:
         return made, [*notes, "numbers determine each other: the matrix of their correlations has no inverse"]
     diagonals = np.linalg.inv(matrices).diagonal(axis1=1, axis2=2)
     distance = np.linalg.norm(np.subtract(*(each / np.linalg.norm(each) for each in diagonals)))

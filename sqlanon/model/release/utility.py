@@ -36,7 +36,7 @@ class Utility(Result):
         pmse_expected: its expectation if the release is another sample of the same population (Snoke et al. 2018).
         formula: that of the regression; None if none was given.
         coefficients: rows with values and standard errors in both tables, None if one cannot estimate it, and the
-            ``overlap`` of 95 % intervals (Karr et al. 2006), below 0 if they are apart, None if a table is fitted exactly.
+            ``overlap`` of 95 % intervals (Karr et al. 2006), below 0 if they are apart, None for exact fits.
         overlap: the mean of the overlaps.
         notes: what was left out, and why.
     """

@@ -128,24 +128,22 @@ def _copies(before: Columns, after: Columns, asked: UtilityQuestion) -> dict[str
         for name in before
         if name in wanted - {*map(folded, asked.fixed)}
     }
-    return {f"{kind}_{place}": before[name].name for place, (name, kind) in enumerate(kinds.items())}
+    return {f"{kind}_{place:04}": before[name].name for place, (name, kind) in enumerate(kinds.items())}
 
 
 def _copied(there: Columns, copies: Mapping[str, str], asked: UtilityQuestion, relation: exp.Expr) -> exp.Select:
-    def number(name: str) -> exp.Expr:
-        """Read a number, or NaN where there is another value."""
+    def read(name: str, *, is_number: bool) -> exp.Expr:
         found = there[folded(name)]
+        value = column(found.name)
+        if not is_number:
+            return text(value)
         if found.traits.is_number:
-            return cast_value(column(found.name), "DOUBLE")
-        read = f.coalesce(try_cast(text(column(found.name)), "DOUBLE"), cast(string("NaN"), "DOUBLE"))
-        return case(is_there(column(found.name)), read)
+            return cast_value(value, "DOUBLE")
+        return case(is_there(value), f.coalesce(try_cast(text(value), "DOUBLE"), cast(string("NaN"), "DOUBLE")))
 
-    def words(name: str) -> exp.Expr:
-        return text(column(there[folded(name)].name))
-
-    made = {copy: number(name) if _is_number(copy) else words(name) for copy, name in copies.items()}
-    made["key"] = exp.null() if asked.key is None else words(asked.key)
-    made["weight"] = double(1) if asked.weight is None else number(asked.weight)
+    made = {copy: read(name, is_number=_is_number(copy)) for copy, name in copies.items()}
+    made["key"] = exp.null() if asked.key is None else read(asked.key, is_number=False)
+    made["weight"] = double(1) if asked.weight is None else read(asked.weight, is_number=True)
     return select([aliased(value, copy) for copy, value in made.items()], relation.copy())
 
 

@@ -1,5 +1,6 @@
 -- Linked tables as they are, joined by their keys: what somebody may know of persons, and how many it fits. The rows of a table
--- have numbers that no other table has (id), and so have their labels with those of the rows above them (label).
+-- have numbers that no other table has, and so have their labels with those of the rows above them (label). Each row has the
+-- numbers of the rows from its person (at_0) down to itself.
 -- :source (id INTEGER, person INTEGER, sex VARCHAR)
 -- :row_key id
 -- :key person
@@ -7,103 +8,92 @@
 -- :sensitive [sex]
 -- :tables 2
 -- :number 1
+-- :own at_1
 -- :k 5
 -- :linked (anon_row BIGINT, anon_person BIGINT)
 -- :dated (anon_person BIGINT, day DATE)
--- :persons (id BIGINT, class BIGINT, anon_row BIGINT)
--- :rows (id BIGINT, key VARCHAR, above BIGINT, person BIGINT, class BIGINT, path BIGINT[], label BIGINT, sensitive STRUCT(v VARCHAR))
+-- :persons (at_0 BIGINT, label BIGINT, anon_row BIGINT)
+-- :rows (key VARCHAR, label BIGINT, at_0 BIGINT, at_1 BIGINT, sensitive STRUCT(v VARCHAR))
+
+-- name: labelled
+-- rows with numbers for their labels
+-- Labels are found first, by reading the rows twice: to keep all rows beside their labels takes ten times the memory.
+-- :rows (anon_label STRUCT(v VARCHAR), key VARCHAR, at_0 BIGINT, at_1 BIGINT, sensitive STRUCT(v VARCHAR))
+WITH anon_rows AS NOT MATERIALIZED (SELECT * FROM :rows AS anon_all),
+anon_labels AS (
+    SELECT anon_label, row_number() OVER () * :tables + :number AS label FROM (SELECT DISTINCT anon_label FROM anon_rows) AS anon_distinct
+)
+SELECT anon_rows.* EXCLUDE (anon_label), anon_labels.label
+FROM anon_rows
+INNER JOIN anon_labels ON anon_labels.anon_label = anon_rows.anon_label;
 
 -- name: persons
--- persons with numbers for their labels
-WITH anon_rows AS (
-    SELECT
-        row_number() OVER () * :tables AS id,
-        anon.text_of(anon_source.:row_key) COLLATE "binary" AS key,
-        row(anon_source.:sensitive) AS sensitive,
-        row(anon_source.:labels) AS anon_label
-    FROM :source AS anon_source
-)
+-- persons with their labels
 SELECT
-    id,
-    key,
-    id AS above,
-    id AS person,
-    anon_number * :tables AS class,
-    [id] AS path,
-    anon_number * :tables AS label,
-    label AS tree,
-    sensitive
-FROM anon_helpers.numbered_rows('anon_rows');
+    row_number() OVER () * :tables AS at_0,
+    anon.text_of(anon_source.:row_key) COLLATE "binary" AS key,
+    row(anon_source.:sensitive) AS sensitive,
+    row(anon_source.:labels) AS anon_label
+FROM :source AS anon_source;
 
 -- name: rows_below
--- rows of persons with numbers for their labels
--- Rows that belong to no row of the parent are left out.
-WITH anon_rows AS (
-    SELECT
-        row_number() OVER () * :tables + :number AS id,
-        anon.text_of(anon_source.:row_key) COLLATE "binary" AS key,
-        anon_above.id AS above,
-        anon_above.person,
-        anon_above.class,
-        anon_above.path AS anon_path,
-        row(anon_source.:sensitive) AS sensitive,
-        row(anon_above.label, anon_source.:labels) AS anon_label
-    FROM :source AS anon_source
-    INNER JOIN :rows AS anon_above ON anon.text_of(anon_source.:key) COLLATE "binary" = anon_above.key
-)
+-- rows of persons with their labels
+-- Rows that belong to no row of the parent are left out. They are numbered before they are joined, as in linked.sql.
+-- :path at_0
 SELECT
-    id,
-    key,
-    above,
-    person,
-    class,
-    list_append(anon_path, id) AS path,
-    anon_number * :tables + :number AS label,
-    label AS tree,
-    sensitive
-FROM anon_helpers.numbered_rows('anon_rows');
+    anon_above.:path,
+    anon_source.anon_row AS :own,
+    anon.text_of(anon_source.:row_key) COLLATE "binary" AS key,
+    row(anon_source.:sensitive) AS sensitive,
+    row(anon_above.label, anon_source.:labels) AS anon_label
+FROM (SELECT row_number() OVER () * :tables + :number AS anon_row, * FROM :source AS anon_all) AS anon_source
+INNER JOIN :rows AS anon_above ON anon_above.key = anon.text_of(anon_source.:key) COLLATE "binary";
 
 -- name: facts
 -- facts that somebody may know of a person
--- A row for each label below each row above it, as anon_helpers.known_patterns takes them. A path has the numbers of the rows
--- from the person to the fact.
+-- A row for each label below each row above it, as anon_helpers.known_patterns takes them. Labels have those of the person.
+-- :depth 0
 -- :depths 2
+-- :above at_0
 SELECT
-    any_value(person) AS anon_person,
-    any_value(class) AS anon_class,
-    any_value(anon_depth) AS anon_depth,
-    path[anon_depth + 1] AS anon_above,
-    label * :depths + anon_depth AS anon_label,
-    min(path[anon_depth + 2]) AS anon_first,
-    max(path[anon_depth + 2]) AS anon_last
-FROM (SELECT person, class, path, label, unnest(range(len(path) - 1)) AS anon_depth FROM :rows AS anon_rows) AS anon_facts
-GROUP BY path[anon_depth + 1], label * :depths + anon_depth;
+    any_value(at_0) AS anon_person,
+    0 AS anon_class,
+    :depth AS anon_depth,
+    :above AS anon_above,
+    label * :depths + :depth AS anon_label,
+    min(:own) AS anon_first,
+    max(:own) AS anon_last
+FROM :rows AS anon_rows
+GROUP BY :above, label;
 
 -- name: everybody
 -- the classes of persons
-SELECT id AS anon_person, class AS anon_class FROM :rows AS anon_rows;
+SELECT at_0 AS anon_person, label AS anon_class FROM :persons AS anon_persons;
 
 -- name: counted
 -- persons with the numbers of their rows
-SELECT class, list_sort(list((number, row_count))) AS tree
-FROM (
-    SELECT class, person, id % :tables AS number, count(*) AS row_count
-    FROM :rows AS anon_rows
-    GROUP BY class, person, id % :tables
-) AS anon_counted
-GROUP BY class, person;
+-- :counts (at_0 BIGINT, number INTEGER, row_count BIGINT)
+SELECT anon_persons.label, anon_numbers.tree
+FROM :persons AS anon_persons
+LEFT JOIN (
+    SELECT at_0, list_sort(list((number, row_count))) AS tree FROM :counts AS anon_counts GROUP BY at_0
+) AS anon_numbers ON anon_numbers.at_0 = anon_persons.at_0;
+
+-- name: row_counts
+-- numbers of rows of persons in a table
+SELECT at_0, :number AS number, count(*) AS row_count FROM :rows AS anon_rows GROUP BY at_0;
 
 -- name: classes
 -- classes of persons
 -- Persons who are alike, and those of classes of fewer than k.
--- :alike (class BIGINT, tree STRUCT(v BIGINT))
+-- :alike (label BIGINT, tree STRUCT(v BIGINT))
 SELECT
     min(anon_persons) AS k,
     count(*) AS pattern_count,
     count(*) FILTER (WHERE anon_persons = 1) AS unique_patterns,
     CAST(coalesce(sum(anon_persons) FILTER (WHERE anon_persons < :k), 0) AS BIGINT) AS persons_below,
     count(*) FILTER (WHERE anon_persons = 1) AS unique_persons
-FROM (SELECT count(*) AS anon_persons FROM :alike AS anon_alike GROUP BY class, tree) AS anon_classes;
+FROM (SELECT count(*) AS anon_persons FROM :alike AS anon_alike GROUP BY label, tree) AS anon_classes;
 
 -- name: keys
 -- keys of the rows of a table
@@ -183,26 +173,26 @@ ANTI JOIN :dated AS anon_dated ON anon_dated.anon_person = anon_linked.anon_pers
 -- name: shares
 -- shares of persons of a class who have a value in some row
 -- Classes are of persons with equal trees; shares of all persons are those of :original_persons.
--- :grown (id BIGINT, class BIGINT, tree BIGINT)
--- :original_persons (id BIGINT)
--- :original_rows (person BIGINT, sensitive STRUCT(v VARCHAR))
+-- :grown (at_0 BIGINT, label BIGINT, tree BIGINT)
+-- :original_persons (at_0 BIGINT)
+-- :original_rows (at_0 BIGINT, sensitive STRUCT(v VARCHAR))
 -- :value struct_extract(sensitive, 'v')
 WITH anon_classes AS (
     SELECT
-        id,
-        min(id) OVER (PARTITION BY class, tree) AS anon_class,
-        count(*) OVER (PARTITION BY class, tree) AS anon_persons
+        at_0,
+        min(at_0) OVER (PARTITION BY label, tree) AS anon_class,
+        count(*) OVER (PARTITION BY label, tree) AS anon_persons
     FROM :grown AS anon_grown
 ),
 anon_whole AS (
     SELECT anon_value, count(*) / (SELECT count(*) FROM :original_persons AS anon_everybody) AS anon_share
-    FROM (SELECT DISTINCT person, anon.text_of(:value) AS anon_value FROM :original_rows AS anon_original) AS anon_held
+    FROM (SELECT DISTINCT at_0, anon.text_of(:value) AS anon_value FROM :original_rows AS anon_original) AS anon_held
     GROUP BY anon_value
 ),
 anon_shares AS (
     SELECT anon_held.anon_value, count(*) / any_value(anon_classes.anon_persons) AS anon_of_class
-    FROM (SELECT DISTINCT person, anon.text_of(:value) AS anon_value FROM :rows AS anon_rows) AS anon_held
-    INNER JOIN anon_classes ON anon_classes.id = anon_held.person
+    FROM (SELECT DISTINCT at_0, anon.text_of(:value) AS anon_value FROM :rows AS anon_rows) AS anon_held
+    INNER JOIN anon_classes ON anon_classes.at_0 = anon_held.at_0
     GROUP BY anon_classes.anon_class, anon_held.anon_value
 )
 SELECT

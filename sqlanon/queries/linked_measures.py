@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ from sqlglot import exp
 
 from sqlanon.queries.kit.macros import table_call, text
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import Relation, Step, column, names, number, select, string, subquery, union_all
+from sqlanon.queries.kit.nodes import Relation, Step, column, names, number, string, subquery, union_all
 
 SQL = Queries("linked_measures")
 
@@ -41,44 +42,56 @@ class JoinedTables:
         return [self._joined(place, table) for place, table in enumerate(self.tables)]
 
     def _joined(self, place: int, table: LinkedTable) -> Step:
-        key = exp.null() if table.row_key is None else column(table.row_key)
         given = SQL.given(
             source=table.relation,
-            row_key=key,
+            row_key=exp.null() if table.row_key is None else column(table.row_key),
             labels=_fields(table.labels),
             sensitive=_fields(table.sensitive),
             tables=len(self.tables),
+            number=place,
         )
         if table.parent is None:
-            return given.step(self.rows(place), "persons")
-        below = given.given(rows=self.rows(table.parent), key=str(table.key), number=place)
-        return below.step(self.rows(place), "rows_below")
+            rows = given.query("persons")
+        else:
+            *path, own = self._path(place)
+            above = self.rows(table.parent)
+            rows = given.query("rows_below", rows=above, key=str(table.key), path=path, own=own)
+        return given.step(self.rows(place), "labelled", rows=rows)
+
+    def _path(self, place: int) -> list[str]:
+        """Name the columns with the numbers of a row and of those above it, from the person down."""
+        above = self.tables[place].parent
+        path = [] if above is None else self._path(above)
+        return [*path, f"at_{len(path)}"]
 
     def known(self, upto: int, k: int) -> exp.Query:
         """Select the columns of ``anon.known_rows``."""
-        facts = SQL.query("facts", rows=self._all_rows(), depths=len(self.tables))
-        everybody = SQL.query("everybody", rows=self.rows(0))
-        given = subquery(everybody, "anon_everybody"), subquery(facts, "anon_listed")
+        everybody = SQL.query("everybody", persons=self.rows(0))
+        given = subquery(everybody, "anon_everybody"), subquery(union_all(self._facts()), "anon_listed")
         return table_call("known_patterns", *given, number(upto), number(k))
 
-    def _all_rows(self) -> exp.Subquery:
-        wanted = [*map(column, ("id", "person", "class", "path", "label"))]
-        rows = (select(wanted, self.rows(place).table) for place in range(len(self.tables)))
-        return subquery(union_all(rows), "anon_all")
+    def _facts(self) -> Iterator[exp.Select]:
+        for place in range(1, len(self.tables)):
+            for depth, (above, own) in enumerate(itertools.pairwise(self._path(place))):
+                given = SQL.given(rows=self.rows(place), above=above, own=own)
+                yield given.query("facts", depth=depth, depths=len(self.tables))
 
     def counts(self, k: int) -> exp.Query:
         """Select what :meth:`known` does, but ``known_rows``, by the numbers of rows in each table."""
-        found = SQL.query("counted", rows=self._all_rows(), tables=len(self.tables))
-        return SQL.query("classes", alike=found, k=k)
+        places = range(1, len(self.tables))
+        counts = union_all(SQL.query("row_counts", rows=self.rows(place), number=place) for place in places)
+        return SQL.query("classes", alike=SQL.query("counted", persons=self.rows(0), counts=counts), k=k)
 
     def grow(self) -> Iterator[Step]:
-        """Yield the steps that add to the tree of each row the trees of the rows below it, from the leaves up."""
+        """Yield the steps that add to each row a tree: its label, and the trees of the rows below it."""
+        trees = ["label"] * len(self.tables)
         for place, table in reversed([*enumerate(self.tables)]):
             if table.parent is not None:
-                above, tree = self.rows(table.parent), names(["tree"])
-                below = (self.rows(place).table, string("above"), tree)
-                call = table_call("trees", above.table, string("id"), tree.copy(), *below)
-                yield Step(above, call, "trees of rows", is_again=True)
+                above, (*_, key, _) = self.rows(table.parent), self._path(place)
+                given = (above.table, string(key), names([trees[table.parent]]))
+                below = (self.rows(place).table, string(key), names([trees[place]]))
+                yield Step(above, table_call("trees", *given, *below), "trees of rows", is_again=True)
+                trees[table.parent] = "tree"
 
     def trees(self, k: int) -> exp.Query:
         """Select what :meth:`counts` does by all rows of a person, once the trees have grown."""

@@ -57,8 +57,9 @@ def released_counts(
     """Count the rows of each table: ``released``, ``suppressed`` with their persons, and ``hidden`` ones of others."""
     counts = {}
     for name, table in encoded.bound.tables.items():
+        rows = table.rows.rows((), numbers=(PERSON,))
         roles = {"shown": shown[name].numbers(), "shown_persons": shown[encoded.policy.root].numbers()}
-        [counts[name]] = engine.fetch(SQL.query("released_counts", rows=table.rows.relation, **roles), "released rows")
+        [counts[name]] = engine.fetch(SQL.query("released_counts", rows=rows, **roles), "released rows")
     return counts
 
 

@@ -5,7 +5,8 @@
 -- :row_key id
 -- :key person
 -- :labels [sex]
--- :sensitive [sex]
+-- :sensitive sex
+-- :held held_0
 -- :tables 2
 -- :number 1
 -- :own at_1
@@ -13,12 +14,12 @@
 -- :linked (anon_row BIGINT, anon_person BIGINT)
 -- :dated (anon_person BIGINT, day DATE)
 -- :persons (at_0 BIGINT, label BIGINT, anon_row BIGINT)
--- :rows (key VARCHAR, label BIGINT, at_0 BIGINT, at_1 BIGINT, sensitive STRUCT(v VARCHAR))
+-- :rows (key VARCHAR, label BIGINT, at_0 BIGINT, at_1 BIGINT, held_0 VARCHAR)
 
 -- name: labelled
 -- rows with numbers for their labels
 -- Labels are found first, by reading the rows twice: to keep all rows beside their labels takes ten times the memory.
--- :rows (anon_label STRUCT(v VARCHAR), key VARCHAR, at_0 BIGINT, at_1 BIGINT, sensitive STRUCT(v VARCHAR))
+-- :rows (anon_label STRUCT(v VARCHAR), key VARCHAR, at_0 BIGINT, at_1 BIGINT, held_0 VARCHAR)
 WITH anon_rows AS NOT MATERIALIZED (SELECT * FROM :rows AS anon_all),
 anon_labels AS (
     SELECT anon_label, row_number() OVER () * :tables + :number AS label FROM (SELECT DISTINCT anon_label FROM anon_rows) AS anon_distinct
@@ -32,7 +33,7 @@ INNER JOIN anon_labels ON anon_labels.anon_label = anon_rows.anon_label;
 SELECT
     row_number() OVER () * :tables AS at_0,
     anon.text_of(anon_source.:row_key) COLLATE "binary" AS key,
-    row(anon_source.:sensitive) AS sensitive,
+    anon.text_of(anon_source.:sensitive) AS :held,
     row(anon_source.:labels) AS anon_label
 FROM :source AS anon_source;
 
@@ -44,7 +45,7 @@ SELECT
     anon_above.:path,
     anon_source.anon_row AS :own,
     anon.text_of(anon_source.:row_key) COLLATE "binary" AS key,
-    row(anon_source.:sensitive) AS sensitive,
+    anon.text_of(anon_source.:sensitive) AS :held,
     row(anon_above.label, anon_source.:labels) AS anon_label
 FROM (SELECT row_number() OVER () * :tables + :number AS anon_row, * FROM :source AS anon_all) AS anon_source
 INNER JOIN :rows AS anon_above ON anon_above.key = anon.text_of(anon_source.:key) COLLATE "binary";
@@ -73,27 +74,35 @@ SELECT at_0 AS anon_person, label AS anon_class FROM :persons AS anon_persons;
 -- name: counted
 -- persons with the numbers of their rows
 -- :counts (at_0 BIGINT, number INTEGER, row_count BIGINT)
-SELECT anon_persons.label, anon_numbers.tree
+SELECT anon_persons.label, anon_numbers.counts
 FROM :persons AS anon_persons
 LEFT JOIN (
-    SELECT at_0, list_sort(list((number, row_count))) AS tree FROM :counts AS anon_counts GROUP BY at_0
+    SELECT at_0, list_sort(list((number, row_count))) AS counts FROM :counts AS anon_counts GROUP BY at_0
 ) AS anon_numbers ON anon_numbers.at_0 = anon_persons.at_0;
 
 -- name: row_counts
 -- numbers of rows of persons in a table
 SELECT at_0, :number AS number, count(*) AS row_count FROM :rows AS anon_rows GROUP BY at_0;
 
+-- name: grown
+-- trees of rows
+-- Trees are labels, too, with numbers of their own.
+-- :trees (at_0 BIGINT, label BIGINT, tree STRUCT(v BIGINT))
+WITH anon_trees AS (SELECT * EXCLUDE (label, tree), tree AS anon_label FROM :trees AS anon_found)
+SELECT * EXCLUDE (anon_label, anon_number), anon_number AS label FROM anon_helpers.numbered_rows('anon_trees');
+
 -- name: classes
 -- classes of persons
 -- Persons who are alike, and those of classes of fewer than k.
--- :alike (label BIGINT, tree STRUCT(v BIGINT))
+-- :alike (label BIGINT, counts STRUCT(v BIGINT)[])
+-- :labels label
 SELECT
     min(anon_persons) AS k,
     count(*) AS pattern_count,
     count(*) FILTER (WHERE anon_persons = 1) AS unique_patterns,
     CAST(coalesce(sum(anon_persons) FILTER (WHERE anon_persons < :k), 0) AS BIGINT) AS persons_below,
     count(*) FILTER (WHERE anon_persons = 1) AS unique_persons
-FROM (SELECT count(*) AS anon_persons FROM :alike AS anon_alike GROUP BY label, tree) AS anon_classes;
+FROM (SELECT count(*) AS anon_persons FROM :alike AS anon_alike GROUP BY :labels) AS anon_classes;
 
 -- name: keys
 -- keys of the rows of a table
@@ -173,25 +182,24 @@ ANTI JOIN :dated AS anon_dated ON anon_dated.anon_person = anon_linked.anon_pers
 -- name: shares
 -- shares of persons of a class who have a value in some row
 -- Classes are of persons with equal trees; shares of all persons are those of :original_persons.
--- :grown (at_0 BIGINT, label BIGINT, tree BIGINT)
+-- :grown (at_0 BIGINT, label BIGINT)
 -- :original_persons (at_0 BIGINT)
--- :original_rows (at_0 BIGINT, sensitive STRUCT(v VARCHAR))
--- :value struct_extract(sensitive, 'v')
+-- :original_rows (at_0 BIGINT, held_0 VARCHAR)
 WITH anon_classes AS (
     SELECT
         at_0,
-        min(at_0) OVER (PARTITION BY label, tree) AS anon_class,
-        count(*) OVER (PARTITION BY label, tree) AS anon_persons
+        min(at_0) OVER (PARTITION BY label) AS anon_class,
+        count(*) OVER (PARTITION BY label) AS anon_persons
     FROM :grown AS anon_grown
 ),
 anon_whole AS (
     SELECT anon_value, count(*) / (SELECT count(*) FROM :original_persons AS anon_everybody) AS anon_share
-    FROM (SELECT DISTINCT at_0, anon.text_of(:value) AS anon_value FROM :original_rows AS anon_original) AS anon_held
+    FROM (SELECT DISTINCT at_0, :held AS anon_value FROM :original_rows AS anon_original) AS anon_held
     GROUP BY anon_value
 ),
 anon_shares AS (
     SELECT anon_held.anon_value, count(*) / any_value(anon_classes.anon_persons) AS anon_of_class
-    FROM (SELECT DISTINCT at_0, anon.text_of(:value) AS anon_value FROM :rows AS anon_rows) AS anon_held
+    FROM (SELECT DISTINCT at_0, :held AS anon_value FROM :rows AS anon_rows) AS anon_held
     INNER JOIN anon_classes ON anon_classes.at_0 = anon_held.at_0
     GROUP BY anon_classes.anon_class, anon_held.anon_value
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -45,8 +45,9 @@ class JoinedTables:
         given = SQL.given(
             source=table.relation,
             row_key=exp.null() if table.row_key is None else column(table.row_key),
-            labels=_fields(table.labels),
-            sensitive=_fields(table.sensitive),
+            labels=[*map(column, table.labels)] or [exp.true()],  # a row without fields does not exist
+            sensitive=table.sensitive,
+            held=[*map(_held, range(len(table.sensitive)))],
             tables=len(self.tables),
             number=place,
         )
@@ -80,35 +81,33 @@ class JoinedTables:
         """Select what :meth:`known` does, but ``known_rows``, by the numbers of rows in each table."""
         places = range(1, len(self.tables))
         counts = union_all(SQL.query("row_counts", rows=self.rows(place), number=place) for place in places)
-        return SQL.query("classes", alike=SQL.query("counted", persons=self.rows(0), counts=counts), k=k)
+        alike = SQL.query("counted", persons=self.rows(0), counts=counts)
+        return SQL.query("classes", alike=alike, labels=["label", "counts"], k=k)
 
     def grow(self) -> Iterator[Step]:
-        """Yield the steps that add to each row a tree: its label, and the trees of the rows below it."""
-        trees = ["label"] * len(self.tables)
+        """Yield the steps that add to the label of each row those of the rows below it, from the leaves up."""
         for place, table in reversed([*enumerate(self.tables)]):
             if table.parent is not None:
-                above, (*_, key, _) = self.rows(table.parent), self._path(place)
-                given = (above.table, string(key), names([trees[table.parent]]))
-                below = (self.rows(place).table, string(key), names([trees[place]]))
-                yield Step(above, table_call("trees", *given, *below), "trees of rows", is_again=True)
-                trees[table.parent] = "tree"
+                above, below = self.rows(table.parent), self.rows(place)
+                key, labels = string(self._path(place)[-2]), names(["label"])
+                trees = table_call("trees", above.table, key, labels, below.table, key.copy(), labels.copy())
+                yield replace(SQL.step(above, "grown", trees=trees), is_again=True)
 
     def trees(self, k: int) -> exp.Query:
         """Select what :meth:`counts` does by all rows of a person, once the trees have grown."""
-        return SQL.query("classes", alike=self.rows(0), k=k)
+        return SQL.query("classes", alike=self.rows(0), labels=["label"], k=k)
 
     def shares(self, place: int, name: str, original: JoinedTables) -> exp.Query:
         """Select one row: the greatest share of a class of trees with one value of a sensitive column, and how much
         greater than among all persons of the ``original`` it is."""
-        field = self.tables[place].sensitive.index(name) + 1
-        value = exp.Anonymous(this="struct_extract", expressions=[column("sensitive"), number(field)])
-        roles = SQL.given(grown=self.rows(0), rows=self.rows(place), value=value)
+        held = _held(self.tables[place].sensitive.index(name))
+        roles = SQL.given(grown=self.rows(0), rows=self.rows(place), held=held)
         return roles.query("shares", original_persons=original.rows(0), original_rows=original.rows(place))
 
 
-def _fields(columns: Sequence[str]) -> list[exp.Expr]:
-    """Return the columns of a struct; one without fields does not exist."""
-    return [column(name) for name in columns] or [exp.true()]
+def _held(place: int) -> str:
+    """Name the column with the texts of a table's sensitive column."""
+    return f"held_{place}"
 
 
 def kept_keys(table: exp.Expr, row_key: str, source: exp.Expr, old: str, shown: Sequence[str]) -> exp.Query:

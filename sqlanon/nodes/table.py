@@ -100,6 +100,7 @@ class EncodedTable:
         return replace(self, encoding=replace(self.encoding, spec=spec))
 
 
+# More than six parameters: where cells are made, how, and under which names.
 def encode_table(
     engine: Compute,
     bound: BoundPolicy,
@@ -107,6 +108,7 @@ def encode_table(
     *,
     label_losses: tuple[str, ...],
     may_stay: bool = False,
+    row_by_row: bool = False,
     prefix: str = "anon",
 ) -> EncodedTable:
     """Read the rows once, and make the cells of the policy, or of a ``spec``.
@@ -114,6 +116,7 @@ def encode_table(
     Args:
         label_losses: the losses of labels that the measures of every node need.
         may_stay: whether cells may stay on the server of the rows, if too many to be fetched.
+        row_by_row: whether few rows are alike, so that labels are looked up before rows are grouped.
         prefix: the beginning of the names of its tables.
 
     Raises:
@@ -132,7 +135,7 @@ def encode_table(
     encoding = encode_taxonomies(engine, encoding)
     # Estimates are made here.
     has_estimates = any(each.measure.of_all or each.measure.view == "sample" for each in encoding.criteria.bounds)
-    in_pieces = make_cells(engine, encoding, may_stay=may_stay and not has_estimates)
+    in_pieces = make_cells(engine, encoding, may_stay=may_stay and not has_estimates, row_by_row=row_by_row)
     if spec.earlier is not None:
         codes = {name: encoding.sensitive(name) for name in spec.coded}
         engine.run(absent_persons(encoding.cells, number_of_key(encoding), codes))
@@ -165,7 +168,7 @@ def encode_table(
     return EncodedTable(bound, encoding, context, int(counts["cells"]), unknown)
 
 
-def make_cells(engine: Compute, encoding: Encoding, *, may_stay: bool = False) -> bool:
+def make_cells(engine: Compute, encoding: Encoding, *, may_stay: bool = False, row_by_row: bool = False) -> bool:
     """Make cells and reference values; return whether in pieces, between which the source may have changed."""
     spec = encoding.spec
     pieces: list[exp.Expr] = [spec.source]
@@ -175,7 +178,7 @@ def make_cells(engine: Compute, encoding: Encoding, *, may_stay: bool = False) -
             # Rows with unknown values are left out of each piece.
             pieces = [without_unknown(piece, spec.unknown.suppressed, spec.taxonomy) for piece in pieces]
     if len(pieces) == 1:
-        for step in encode_rows(encoding):
+        for step in encode_rows(encoding, row_by_row=row_by_row):
             engine.run(replace(step, is_near=not may_stay))
         return False
     for number, piece in enumerate(pieces):
@@ -185,7 +188,7 @@ def make_cells(engine: Compute, encoding: Encoding, *, may_stay: bool = False) -
                 engine.run(step)
             else:
                 engine.execute(exp.Insert(this=step.makes.table, expression=step.query), step.purpose)
-    for step in [cells_of_keyed(encoding, PIECES), *compared(encoding)]:
+    for step in [cells_of_keyed(encoding, PIECES.table), *compared(encoding)]:
         engine.run(step)
     engine.drop(PIECES)
     return True

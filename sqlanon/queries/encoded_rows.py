@@ -67,11 +67,20 @@ ROWS = Relation("anon_keyed_rows", "rows")
 """The rows of the source with their keys, and with the keys of their persons, if each has one row."""
 
 
-def encode_rows(encoding: Encoding) -> list[Step]:
-    """Make the cells, and the reference values of classes."""
+def encode_rows(encoding: Encoding, *, row_by_row: bool = False) -> list[Step]:
+    """Make the cells, and the reference values of classes.
+
+    Labels of combinations are looked up, or ``row_by_row`` those of rows: few of them are alike.
+    """
+    source = encoding.spec.source
     if encoding.spec.earlier is not None:
-        return [keyed_rows(encoding, encoding.spec.earlier), cells_of_keyed(encoding, ROWS), *compared(encoding)]
-    cells = cells_of(encoding, combinations(encoding, encoding.spec.source), looked_up)
+        keyed = keyed_rows(encoding, encoding.spec.earlier)
+        return [keyed, cells_of_keyed(encoding, ROWS.table), *compared(encoding)]
+    if row_by_row:
+        others = [column(name, COMBINATIONS) for name in _others(encoding)]
+        rows = looked_up(encoding, called(source, COMBINATIONS)).select(*others, aliased(number(1), ROW_COUNT))
+        return [cells_of_keyed(encoding, subquery(rows, "anon_keyed")), *compared(encoding)]
+    cells = cells_of(encoding, combinations(encoding, source), looked_up)
     return [Step(encoding.cells, cells, "cells"), *compared(encoding)]
 
 
@@ -288,11 +297,11 @@ def keyed_rows(encoding: Encoding, earlier: EarlierClasses) -> Step:
     return Step(ROWS, query.select(*others, aliased(number(1), ROW_COUNT), *keys, copy=False), "rows with their keys")
 
 
-def cells_of_keyed(encoding: Encoding, relation: Relation) -> Step:
+def cells_of_keyed(encoding: Encoding, relation: exp.Expr) -> Step:
     """Make the cells of the source from the cells of its pieces, or from its keyed rows."""
     labels = [*encoding.word_columns, IS_UNMAPPED]
     keys = [column(name) for name in (*labels, *_others(encoding))]
-    found = grouped(select([*copies(keys), row_sum()], relation.table), keys)
+    found = grouped(select([*copies(keys), row_sum()], relation), keys)
     if encoding.spec.row_weight is not None:
         # NULL if the weight of a piece is NULL.
         are_known = f.bool_and(is_there(column(WEIGHT)))

@@ -100,8 +100,10 @@ def encode_linked(engine: Compute, bound: BoundLinked) -> EncodedLinked:
 
 
 def _encoded(engine: Compute, table: BoundTable) -> EncodedTable:
+    has_persons = table.rows.parent is not None  # in its cells
+    prefix = f"anon_{table.rows.place}"
     try:
-        encoded = encode_table(engine, table.path, label_losses=("lm",), prefix=f"anon_{table.rows.place}")
+        encoded = encode_table(engine, table.path, label_losses=("lm",), row_by_row=has_persons, prefix=prefix)
     except TaxonomyError:
         # Its query would list the values of temporary tables.
         path, source, actions = table.path, table.source, "label the values at the top"

@@ -15,9 +15,14 @@ SELECT
     coalesce(sum(anon_row_count * :loss), 0) AS lost
 FROM :labels;
 
+-- name: whole_rows
+-- rows with all of their columns
+-- :shown (anon_row BIGINT)
+SELECT anon_rows.* FROM :rows AS anon_rows SEMI JOIN :shown AS anon_shown ON anon_shown.anon_row = anon_rows.anon_row;
+
 -- name: rows_of_persons
--- rows of persons
-SELECT anon_rows.*
+-- numbers of the rows of persons
+SELECT anon_rows.anon_row
 FROM :rows AS anon_rows
 INNER JOIN :persons AS anon_kept ON anon_kept.anon_person = anon_rows.anon_person;
 

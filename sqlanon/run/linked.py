@@ -17,7 +17,7 @@ from sqlanon.methods.linked.encoded import EncodedLinked, encode_linked
 from sqlanon.methods.linked.keyed_rows import ShownRows
 from sqlanon.methods.linked.node_counts import LinkedChoice, table_losses
 from sqlanon.methods.linked.remarks import hidden_labels, intervals, persons_without_rows
-from sqlanon.methods.linked.written_rows import draw_keys, drop_keyed, drop_shown, released_counts, written_rows
+from sqlanon.methods.linked.written_rows import draw_keys, drop_shown, released_counts, written_rows
 from sqlanon.methods.stages import Progress, Stages, Stopped, never, proven_gap
 from sqlanon.model.destination import Replace
 from sqlanon.model.labels import NodeRecord, RungsRecord
@@ -96,24 +96,26 @@ class _Run:
         engine, stages = self.engine, self.stages
         with engine.scratch():
             with stages.stage("encode"):
+                singled_out = intervals(engine, self.bound)
                 encoded = encode_linked(engine, self.bound)
             choice, show = choose(engine, encoded, stages, stopped)
             stages.begin("release")
+            for table in encoded.tables.values():
+                engine.drop(table.encoding.cells)
             shown = show()
             draw_keys(engine, encoded, shown)
             rows = self._row_counts(encoded, shown)
             facts: dict[str, Any] = {
                 "hidden": hidden_labels(engine, encoded, choice, shown),
-                "intervals": intervals(engine, encoded),
+                "intervals": singled_out,
                 "persons_without_rows": persons_without_rows(engine, encoded),
             }
-            drop_keyed(engine, encoded, shown)
             with self.target.transaction():
                 written = {
                     name: self.target.write_table(name, written_rows(encoded, name, shown[name])) for name in shown
                 }
                 stages.finish()
-                drop_shown(engine, encoded, shown)
+                drop_shown(engine, shown)
                 with stages.stage("verify"):
                     measured = self._verified(rows, written)
                 facts |= {"tables": rows, "measured": measured, "models": measured.models}

@@ -96,11 +96,9 @@ def shown(session: sa.Session, counter: KnownPairsCounter, levels: Levels) -> li
             list((below.name, below.label)) FILTER (below.label IS NOT NULL)
         FROM temp.anon_shown_0 AS shown_persons
         LEFT JOIN (
-            SELECT 'stays' AS name, anon_table_1.anon_person, anon_shown_1."stays.label" AS label
-            FROM temp.anon_shown_1 INNER JOIN temp.anon_table_1 USING (anon_row)
+            SELECT 'stays' AS name, anon_person, "stays.label" AS label FROM temp.anon_shown_1
             UNION ALL
-            SELECT 'tests' AS name, anon_table_2.anon_person, anon_shown_2."tests.label" AS label
-            FROM temp.anon_shown_2 INNER JOIN temp.anon_table_2 USING (anon_row)
+            SELECT 'tests' AS name, anon_person, "tests.label" AS label FROM temp.anon_shown_2
         ) AS below ON below.anon_person = shown_persons.anon_row
         GROUP BY ALL
         """

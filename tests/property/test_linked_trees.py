@@ -130,12 +130,10 @@ def shown_records(engine: Engine, encoded: EncodedLinked, shown: Mapping[str, Sh
         engine.run(
             Step(Relation("anon_labels", "row"), select([exp.Star()], shown[name].labelled()), "rows", is_again=True)
         )
-        columns = ", ".join(f"shown.{quoted(each)}" for each in table.own)
+        columns = ", ".join(map(quoted, table.own))
         parent = "anon_row" if name == PERSONS else "anon_parent"
-        found = engine.connection.execute(
-            f"SELECT anon_row, {parent}, {columns} FROM temp.main.anon_labels AS shown "
-            f"JOIN temp.main.{table.rows.relation.name} USING (anon_row)"
-        ).fetchall()
+        query = f"SELECT anon_row, {parent}, {columns} FROM temp.main.anon_labels"
+        found = engine.connection.execute(query).fetchall()
         for row, above, *labels in found:
             record = (name, tuple(labels), tuple(sorted(below.get((name, row), []), key=repr)))
             below.setdefault((PARENTS.get(name, ""), above), []).append(record)

@@ -10,6 +10,7 @@ from sqlanon.binding.linked import BoundLinked, BoundTable
 from sqlanon.binding.unknown_values import unknown_values
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import TaxonomyError
+from sqlanon.methods.linked.keyed_rows import KeyedRows
 from sqlanon.methods.linked.linked_loss import UNITS, LinkedLoss
 from sqlanon.model.lattice import LevelLosses, Levels, LossContext, Table
 from sqlanon.model.policy.linked_policy import LinkedPolicy
@@ -57,6 +58,11 @@ class EncodedLinked:
         return min(most, counts.linked - 1) if table == self.policy.root else most  # somebody is released
 
     @cached_property
+    def keyed(self) -> dict[str, KeyedRows]:
+        """The rows of all tables by number, with what is kept of them; :func:`encode_linked` makes them."""
+        return {name: KeyedRows(self, name) for name in self.tables}
+
+    @cached_property
     def weights(self) -> dict[str, float]:
         """The weight of each table's quasi-identifiers in the loss; they add up to 1."""
         shares = self.quality.shares(self.context.lattice.quasi_identifiers)
@@ -87,7 +93,7 @@ class EncodedLinked:
 
 
 def encode_linked(engine: Compute, bound: BoundLinked) -> EncodedLinked:
-    """Make the cells of every table's path.
+    """Make the cells of every table's path, and its rows with keys; the rows of the sources are dropped.
 
     Raises:
         TaxonomyError: a table has values that a taxonomy lacks.
@@ -96,7 +102,12 @@ def encode_linked(engine: Compute, bound: BoundLinked) -> EncodedLinked:
     places = tuple(place for place, table in enumerate(bound.tables.values()) for _ in table.own)
     quality = LinkedLoss(weights=bound.policy.quality.weights, tables=places)
     context = LossContext(bound.lattice, _losses(bound, tables), row_count=UNITS, allowed_rows=UNITS, k=bound.policy.k)
-    return EncodedLinked(bound, tables, context, quality)
+    encoded = EncodedLinked(bound, tables, context, quality)
+    for keyed in encoded.keyed.values():
+        engine.run(keyed.step())
+    for table in bound.tables.values():
+        engine.drop(table.rows.relation)
+    return encoded
 
 
 def _encoded(engine: Compute, table: BoundTable) -> EncodedTable:

@@ -1,15 +1,14 @@
-"""The rows of one of several linked tables with the bits of their own values, apart from those of the rows above."""
+"""The rows of one of several linked tables with the bits of their own labels, apart from those of the rows above."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
-from sqlanon.methods.linked.encoded import EncodedLinked
 from sqlanon.model.lattice import Levels
 from sqlanon.queries.encoded_rows import key_word, with_leaves
 from sqlanon.queries.encoding import ROW_COUNT, words_of
@@ -31,17 +30,22 @@ from sqlanon.queries.label_losses import LabelLosses
 from sqlanon.queries.linked import PARENT, PERSON, ROW
 from sqlanon.queries.recodings import AtNode
 
+if TYPE_CHECKING:
+    from sqlanon.methods.linked.encoded import EncodedLinked
+
 SQL = Queries("keyed_rows")
 
 
 class KeyedRows:
-    """Rows by number with the key words of a table's own quasi-identifiers, which levels are of."""
+    """Rows by number with the key words of a table's own quasi-identifiers, which levels are of, and what is kept."""
 
     def __init__(self, encoded: EncodedLinked, name: str) -> None:
         self.name = name
         self.bound = encoded.bound.tables[name]
         self.relation = Relation(f"anon_keyed_{self.bound.rows.place}", "row")
-        self.numbers = [ROW, PERSON] if self.bound.rows.parent is None else [ROW, PARENT, PERSON]
+        roles = self.bound.path.policy
+        self._numbers = [ROW, PERSON] if self.bound.rows.parent is None else [ROW, PARENT, PERSON]
+        self.columns = [*self._numbers, *roles.sensitive, *roles.insensitive]  # beside the key words
         self._has_weight = bool(encoded.weights[name])
         self.encoding = encoded.tables[name].encoding
         self.positions = [*map(self.encoding.spec.quasi_identifiers.index, self.bound.own)]
@@ -49,12 +53,12 @@ class KeyedRows:
         self.keys = [*map(self.encoding.key, self._words)]
 
     def step(self) -> Step:
-        rows = called(self.bound.rows.rows(self.bound.own, numbers=self.numbers), "anon_source")
-        numbers = (column(each, "anon_source") for each in self.numbers)
-        query = with_leaves(self.encoding, select(numbers, rows), "anon_source", self.positions)
+        rows = called(self.bound.rows.rows(numbers=self._numbers), "anon_source")
+        columns = (column(each, "anon_source") for each in self.columns)
+        query = with_leaves(self.encoding, select(columns, rows), "anon_source", self.positions)
         words = (key_word(self.encoding, word, self.positions) for word in self._words)
         query = query.select(*map(aliased, words, self.keys), copy=False)
-        return Step(self.relation, query, "rows with their keys", is_again=True)
+        return Step(self.relation, query, "rows with their keys")
 
     def masks(self, levels: Levels) -> list[exp.Expr]:
         """Return the bits of labels in each key word."""
@@ -81,11 +85,11 @@ class KeyedRows:
         left_out = counts.linked - rows
         return TableCounts(round(left_out) - counts.cut, certain, (lost + left_out) / counts.linked)
 
-    def labelled(self, rows: Relation, levels: Levels, names: Iterable[str] | None = None) -> exp.Select:
-        """Select rows with key words: their numbers, those of persons, and labels, by default of all own columns."""
+    def labelled(self, rows: exp.Expr, levels: Levels, names: Iterable[str] | None = None) -> exp.Select:
+        """Select rows with key words: labels, by default of all own columns, and all but key words."""
         recoding = AtNode(self.encoding, self._path_levels(levels))
-        shown: list[exp.Expr] = [column(ROW), column(PERSON)]
-        query = select([column(each.name, "anon_found") for each in shown], called(rows.table, "anon_found"))
+        shown: list[exp.Expr] = [*map(column, self.columns)]
+        query = select([column(each, "anon_found") for each in self.columns], called(rows, "anon_found"))
         for position, name in zip(self.positions, self.bound.own, strict=True):
             if names is None or name in names:
                 query = recoding.join_label_to_cells(query, "anon_found", position)
@@ -111,17 +115,9 @@ class TableCounts:
     loss: float | None = None
 
 
-def keyed_tables(engine: Compute, encoded: EncodedLinked) -> dict[str, KeyedRows]:
-    """Make the rows of all tables with their keys."""
-    tables = {name: KeyedRows(encoded, name) for name in encoded.tables}
-    for table in tables.values():
-        engine.run(table.step())
-    return tables
-
-
 @dataclass(frozen=True)
 class ShownRows:
-    """The rows of a table that a release shows: relations with their numbers and key words, and their levels."""
+    """The rows of a table that a release shows: relations with their numbers, and their levels."""
 
     keyed: KeyedRows
     at_levels: Sequence[tuple[Relation, Levels]]
@@ -131,5 +127,7 @@ class ShownRows:
         return subquery(union_all(select([column(ROW)], rows.table) for rows, _ in self.at_levels), "anon_shown")
 
     def labelled(self) -> exp.Subquery:
-        """Return the rows by number, with the labels of the table's own quasi-identifiers."""
-        return subquery(union_all(self.keyed.labelled(*each) for each in self.at_levels), "anon_shown")
+        """Return the rows with their numbers, labels, and what is kept of them."""
+        whole = ((SQL.query("whole_rows", rows=self.keyed.relation, shown=rows), at) for rows, at in self.at_levels)
+        labelled = (self.keyed.labelled(subquery(rows, "anon_whole"), levels) for rows, levels in whole)
+        return subquery(union_all(labelled), "anon_shown")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sqlanon.binding.linked import BoundLinked
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.linked.encoded import EncodedLinked
 from sqlanon.methods.linked.keyed_rows import ShownRows
@@ -33,7 +34,7 @@ def hidden_labels(
         for own in below_top:
             query = SQL.query(
                 "hidden_labels",
-                labelled=subquery(keyed.labelled(keyed.relation, levels, [own]), "anon_labels"),
+                labelled=subquery(keyed.labelled(keyed.relation.table, levels, [own]), "anon_labels"),
                 shown=shown[name].numbers(),
                 persons=shown[encoded.policy.root].numbers(),
                 k=encoded.policy.k,
@@ -45,10 +46,10 @@ def hidden_labels(
     return found
 
 
-def intervals(engine: Compute, encoded: EncodedLinked) -> dict[str, SingledOut]:
+def intervals(engine: Compute, bound: BoundLinked) -> dict[str, SingledOut]:
     """Return for each column of dates the source's persons whom the days between three rows or more single out."""
     found = {}
-    for table in encoded.bound.tables.values():
+    for table in bound.tables.values():
         for own in (each.name for each in table.columns if each.traits.is_date and each.name in table.own):
             dated = table.rows.rows([own], numbers=(PERSON,))
             counts = engine.fetch(SQL.query("intervals", dated=dated, day=own), "days between rows")[0]
@@ -59,7 +60,7 @@ def intervals(engine: Compute, encoded: EncodedLinked) -> dict[str, SingledOut]:
 
 def persons_without_rows(engine: Compute, encoded: EncodedLinked) -> int:
     """Count the persons of the source without a row in any other table, cut rows aside."""
-    root, *others = encoded.bound.tables.values()
-    rows = union_all(select([column(PERSON)], table.rows.rows((), numbers=(PERSON,))) for table in others)
-    query = SQL.query("persons_without_rows", linked=root.rows.relation, dated=subquery(rows, "anon_rows_of"))
+    root, *others = encoded.keyed.values()
+    rows = union_all(select([column(PERSON)], table.relation.table) for table in others)
+    query = SQL.query("persons_without_rows", linked=root.relation, dated=subquery(rows, "anon_rows_of"))
     return int(engine.fetch(query, "persons without rows")[0]["persons"])

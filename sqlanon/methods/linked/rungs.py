@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.linked.encoded import EncodedLinked
-from sqlanon.methods.linked.keyed_rows import KeyedRows, ShownRows, TableCounts, keyed_tables
+from sqlanon.methods.linked.keyed_rows import KeyedRows, ShownRows, TableCounts
 from sqlanon.model.lattice import Levels
 from sqlanon.queries.encoding import ROW_COUNT
 from sqlanon.queries.kit.named import Queries
@@ -51,7 +51,7 @@ class Rungs:
     def __init__(self, engine: Compute, encoded: EncodedLinked) -> None:
         self._engine = engine
         self._encoded = encoded
-        self.tables = keyed_tables(engine, encoded)
+        self.tables = encoded.keyed
         self._sql = {
             name: SQL.given(
                 rows=table.relation, left=LEFT, labels=self.labels(name), keys=table.keys, k=encoded.policy.k

@@ -11,9 +11,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.chance.random_source import nonce
-from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.linked.encoded import EncodedLinked
-from sqlanon.methods.linked.keyed_rows import keyed_tables
 from sqlanon.model.lattice import Levels
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
@@ -40,12 +38,12 @@ def hashed(values: Sequence[exp.Expr], salt: int) -> exp.Expr:
 
 
 class TreeRows:
-    """The rows of all tables by number with their key words, made in the surrounding scratch scope."""
+    """The rows of all tables by number with their key words."""
 
-    def __init__(self, engine: Compute, encoded: EncodedLinked) -> None:
+    def __init__(self, encoded: EncodedLinked) -> None:
         self._encoded = encoded
         self._salt = int(nonce()[:15], 16)
-        self.tables = keyed_tables(engine, encoded)
+        self.tables = encoded.keyed
 
     def own_bits(self, name: str, levels: Levels) -> dict[str, exp.Expr]:
         """Return the bits of the labels of a table's own columns, by word of the key."""
@@ -71,7 +69,7 @@ class TreeRows:
     def _beside_below(self, name: str, levels: Levels) -> exp.Select:
         """Select the rows of a table beside sums over the rows below them."""
         table = self.tables[name]
-        names = (column(each, "anon_own") for each in (*table.numbers, *table.keys))
+        names = (column(each, "anon_own") for each in (*table.columns, *table.keys))
         query = select(names, called(table.relation.table, "anon_own"))
         for child in self._encoded.policy.children(name):
             below, alias = self._sums(child, levels), self.of(child, "anon_below")

@@ -40,7 +40,6 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
-from sqlanon.queries.linked import PERSON
 
 PERSONS, IS_KEPT = "anon_persons", "anon_is_kept"
 MAX_PARTS = 6
@@ -62,12 +61,10 @@ class TreeShares:
                 self.bounds.setdefault(bound.measure.column, []).append(bound)
         self._values = {name: Relation(f"anon_held_{place}", "rows") for place, name in enumerate(self.bounds)}
         for name, relation in self._values.items():
-            home = next(table for table in encoded.bound.tables.values() if name in table.rows.columns)
-            rows = home.rows.rows([name], numbers=[PERSON])
-            roles = SQL.given(rows=rows, value=exact_text(column(name)), person_count=encoded.rows(encoded.policy.root))
-            engine.run(
-                Step(relation, roles.query("values_of_persons"), f'persons who have values of "{name}"', is_again=True)
-            )
+            home = next(table for table in encoded.keyed.values() if name in table.columns)
+            roles = SQL.given(rows=home.relation, value=exact_text(column(name)))
+            values = roles.query("values_of_persons", person_count=encoded.rows(encoded.policy.root))
+            engine.run(Step(relation, values, f'persons who have values of "{name}"', is_again=True))
 
     def judged(self, classes: exp.Select, persons: exp.Table, keys: Mapping[str, exp.Expr]) -> exp.Select:
         """Add to classes of persons by keys whether they are kept: ``anon_is_kept``."""
@@ -97,7 +94,7 @@ class TreeCounter:
         self._encoded = encoded
         self._root = encoded.policy.root
         self.counted: tuple[str, ...] = (self._root,)
-        self._rows = TreeRows(engine, encoded)
+        self._rows = TreeRows(encoded)
         self._parts: dict[Levels, Relation] = {}
         self._made = 0
         self._shares = TreeShares(engine, encoded)

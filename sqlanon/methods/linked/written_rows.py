@@ -37,17 +37,10 @@ def draw_keys(engine: Compute, encoded: EncodedLinked, shown: Mapping[str, Shown
             engine.run(Step(_fresh_keys(table), keys, "new keys"), drawn_blocks())
 
 
-def drop_keyed(engine: Compute, encoded: EncodedLinked, shown: Mapping[str, ShownRows]) -> None:
-    """Drop what is not needed once the rows to release are known."""
-    for name, table in encoded.tables.items():
-        engine.drop(table.encoding.cells)
-        engine.drop(shown[name].keyed.relation)
-
-
-def drop_shown(engine: Compute, encoded: EncodedLinked, shown: Mapping[str, ShownRows]) -> None:
-    """Drop the rows of the sources and of the release once they are written."""
-    for name, table in encoded.bound.tables.items():
-        for relation in (table.rows.relation, *(rows for rows, _ in shown[name].at_levels)):
+def drop_shown(engine: Compute, shown: Mapping[str, ShownRows]) -> None:
+    """Drop the rows of the release once they are written."""
+    for rows in shown.values():
+        for relation in (rows.keyed.relation, *(each for each, _ in rows.at_levels)):
             engine.drop(relation)
 
 
@@ -56,38 +49,35 @@ def released_counts(
 ) -> dict[str, dict[str, int]]:
     """Count the rows of each table: ``released``, ``suppressed`` with their persons, and ``hidden`` ones of others."""
     counts = {}
-    for name, table in encoded.bound.tables.items():
-        rows = table.rows.rows((), numbers=(PERSON,))
+    for name, keyed in encoded.keyed.items():
         roles = {"shown": shown[name].numbers(), "shown_persons": shown[encoded.policy.root].numbers()}
-        [counts[name]] = engine.fetch(SQL.query("released_counts", rows=rows, **roles), "released rows")
+        query = SQL.query("released_counts", rows=keyed.relation, **roles)
+        [counts[name]] = engine.fetch(query, "released rows")
     return counts
 
 
 def written_rows(encoded: EncodedLinked, name: str, shown: ShownRows) -> exp.Select:
     """Select the rows of a table as they are written, in the order of their persons' new keys and of all values."""
     table, roles = encoded.bound.tables[name], encoded.policy.tables[name]
-    query = select([], called(shown.labelled(), "anon_shown"))
-    on = column(ROW, "anon_source").eq(column(ROW, "anon_shown"))
-    query = query.join(called(table.rows.relation.table, "anon_source"), on=on, copy=False)
-    released: dict[str, tuple[exp.Expr, list[exp.Expr]]] = {own: (column(own, "anon_shown"), []) for own in table.own}
-    homes: list[tuple[str, BoundTable, str, str | None]] = [("anon_person_keys", encoded.bound.root, PERSON, None)]
-    homes.append(("anon_own_keys", table, ROW, encoded.policy.row_key(name)))
-    if roles.parent is not None:
-        homes.append(("anon_keys_above", encoded.bound.tables[roles.parent], PARENT, roles.key))
-    for alias, home, number, key in homes:
-        if key is not None:
-            released[qualified(name, key)] = (column(FRESH, alias), [])
-        if key is not None or number == PERSON:
-            on = column(ROW, alias).eq(column(number, "anon_source"))
-            query = query.join(called(_fresh_keys(home).table, alias), on=on, copy=False)
+    query = select([], called(shown.labelled(), "anon_source"))
+    released: dict[str, tuple[exp.Expr, list[exp.Expr]]] = {own: (column(own, "anon_source"), []) for own in table.own}
+    order: list[exp.Expr] = [column(FRESH, _fresh_keys(encoded.bound.root).name)]
+    keys = {encoded.policy.root: PERSON}  # the numbers of rows that have them, by table
+    for home, number, key in ((name, ROW, encoded.policy.row_key(name)), (roles.parent, PARENT, roles.key)):
+        if home is not None and key is not None:
+            keys.setdefault(home, number)
+            released[qualified(name, key)] = (column(FRESH, _fresh_keys(encoded.bound.tables[home]).name), [])
+    for home, number in keys.items():
+        fresh = _fresh_keys(encoded.bound.tables[home])
+        on = column(ROW, fresh.name).eq(column(number, "anon_source"))
+        query = query.join(called(fresh.table, fresh.name), on=on, copy=False)
     kept = kept_columns(encoded.tables[name].encoding, of_cells=False)
     released |= {each.name: (each.value, [key.this for key in each.keys]) for each in kept}
     names = [found.name for found in table.columns if found.name in released]
     columns = [aliased(released[each][0], each.removeprefix(qualified(name, ""))) for each in names]
-    order: list[exp.Expr] = [column(FRESH, "anon_person_keys")]
-    for value, keys in map(released.__getitem__, names):
-        order += keys or [value]
-    query.set("order", ascending(*copies(order)))
+    for value, sort_keys in map(released.__getitem__, names):
+        order += sort_keys or [value]
+    query.set("order", ascending(*copies(dict.fromkeys(order))))
     return query.select(*columns, copy=False)
 
 

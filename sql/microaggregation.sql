@@ -19,7 +19,7 @@
 -- :given CAST(weight AS DOUBLE)
 SELECT
     CAST(row_number() OVER (ORDER BY :pattern ASC, :values ASC) AS INTEGER) AS anon_point,
-    CAST(dense_rank() OVER (ORDER BY :pattern ASC) AS INTEGER) AS anon_block,
+    dense_rank() OVER (ORDER BY :pattern ASC) AS anon_block,
     CAST(count(*) AS BIGINT) AS anon_row_count,
     coalesce(
         -nullif(count(*) FILTER (WHERE NOT (:given > 0 AND :given <= 1e12) IS TRUE), 0), sum(:given ORDER BY :given ASC)
@@ -31,7 +31,7 @@ GROUP BY :values, :pattern;
 -- name: patterns
 -- patterns of NULL
 -- Whether points of k rows or more are groups of themselves: not if too few rows would be left.
--- :cells (anon_block INTEGER, anon_row_count BIGINT)
+-- :cells (anon_block BIGINT, anon_row_count BIGINT)
 SELECT
     anon_block,
     sum(anon_row_count) AS anon_rows,
@@ -59,8 +59,8 @@ FROM :cells AS anon_cells;
 -- means and deviations
 -- To nine digits, which do not depend on the order of rows either; and the powers of two by which weighted numbers become
 -- integers that keep their digits, and whose sum is exact.
--- :cells (anon_x_0 DOUBLE, anon_block INTEGER, anon_row_count BIGINT)
--- :patterns (anon_block INTEGER, anon_rows BIGINT)
+-- :cells (anon_x_0 DOUBLE, anon_block BIGINT, anon_row_count BIGINT)
+-- :patterns (anon_block BIGINT, anon_rows BIGINT)
 -- :finest anon_f_0
 WITH anon_kept AS (
     SELECT anon_cells.*
@@ -88,17 +88,17 @@ CROSS JOIN anon_means;
 
 -- name: whole_groups
 -- groups of equal rows
--- :cells (anon_point INTEGER, anon_block INTEGER, anon_row_count BIGINT)
--- :patterns (anon_block INTEGER, anon_has_whole BOOLEAN)
-SELECT anon_cells.anon_point, CAST(0 AS INTEGER) AS anon_block, CAST(0 AS INTEGER) AS anon_step, anon_cells.anon_point AS anon_group
+-- :cells (anon_point INTEGER, anon_block BIGINT, anon_row_count BIGINT)
+-- :patterns (anon_block BIGINT, anon_has_whole BOOLEAN)
+SELECT anon_cells.anon_point, CAST(0 AS BIGINT) AS anon_block, CAST(0 AS INTEGER) AS anon_step, anon_cells.anon_point AS anon_group
 FROM :cells AS anon_cells
 INNER JOIN :patterns AS anon_patterns ON anon_patterns.anon_block = anon_cells.anon_block AND anon_patterns.anon_has_whole
 WHERE anon_cells.anon_row_count >= :k;
 
 -- name: points_in_no_block
 -- groups of equal rows, and patterns of few
--- :cells (anon_point INTEGER, anon_block INTEGER)
--- :patterns (anon_block INTEGER, anon_rows BIGINT)
+-- :cells (anon_point INTEGER, anon_block BIGINT)
+-- :patterns (anon_block BIGINT, anon_rows BIGINT)
 -- :groups (anon_point INTEGER)
 SELECT anon_point FROM :groups AS anon_groups
 UNION ALL
@@ -108,7 +108,7 @@ INNER JOIN :patterns AS anon_patterns ON anon_patterns.anon_block = anon_cells.a
 
 -- name: points_of_blocks
 -- points of blocks
--- :cells (anon_point INTEGER, anon_x_0 DOUBLE, anon_block INTEGER, anon_row_count BIGINT)
+-- :cells (anon_point INTEGER, anon_x_0 DOUBLE, anon_block BIGINT, anon_row_count BIGINT)
 -- :scales (anon_x_0 DOUBLE, anon_z_0 DOUBLE)
 SELECT
     anon_cells.anon_point,
@@ -124,7 +124,7 @@ WHERE anon_cells.anon_block <> 0;
 -- blocks that stay as they are
 -- Those of few points, and the points of a large one that are farthest from the centre, unless they would leave too few for a
 -- block.
--- :points (anon_point INTEGER, anon_block INTEGER, anon_z_0 DOUBLE)
+-- :points (anon_point INTEGER, anon_block BIGINT, anon_z_0 DOUBLE)
 -- :squares anon_z_0 * anon_z_0
 -- :most 4000
 -- :size 1000
@@ -134,17 +134,18 @@ QUALIFY
     row_number() OVER (PARTITION BY anon_block ORDER BY :squares DESC, anon_point ASC) <= :most
     OR count(*) OVER (PARTITION BY anon_block) <= :most + :size;
 
--- name: largest_block
--- points of the largest block
--- :cells (anon_block INTEGER)
-SELECT coalesce(max(anon_points), 0) AS points
-FROM (SELECT count(*) AS anon_points FROM :cells AS anon_cells WHERE anon_block > 0 GROUP BY anon_block) AS anon_sizes;
+-- name: last_block
+-- the last block
+-- :cells (anon_block BIGINT)
+SELECT coalesce(max(anon_block), 0) AS block FROM :cells AS anon_cells;
 
 -- name: upper_halves
 -- upper halves of blocks
--- The points beyond the median of the place that varies most in their block; equal places are in the order of points.
--- :points (anon_point INTEGER, anon_block INTEGER, anon_z_0 DOUBLE)
+-- The points beyond the middle of the place that varies most in their block; equal places are in the order of points. The lower
+-- half gets a multiple of :step points.
+-- :points (anon_point INTEGER, anon_block BIGINT, anon_z_0 DOUBLE)
 -- :size 1000
+-- :step 3
 WITH anon_placed AS MATERIALIZED (
     SELECT
         anon_points.anon_point,
@@ -167,8 +168,10 @@ WITH anon_placed AS MATERIALIZED (
 SELECT anon_placed.anon_point
 FROM anon_placed
 INNER JOIN (
-    SELECT anon_block, quantile_disc(anon_place, 0.5) AS anon_median FROM anon_placed GROUP BY anon_block
-) AS anon_medians ON anon_medians.anon_block = anon_placed.anon_block AND anon_placed.anon_place > anon_medians.anon_median;
+    SELECT anon_block, list_sort(list(anon_place))[(count(*) + :step) // (2 * :step) * :step] AS anon_middle
+    FROM anon_placed
+    GROUP BY anon_block
+) AS anon_middles ON anon_middles.anon_block = anon_placed.anon_block AND anon_placed.anon_place > anon_middles.anon_middle;
 
 -- name: steps_of_mdav
 -- groups of some steps
@@ -177,7 +180,7 @@ INNER JOIN (
 -- :least points, or one of :parts, are in groups, which later steps have to leave out one by one. Sums of a block are several
 -- times faster where its points are side by side.
 -- Source: Domingo-Ferrer and Torra 2005 (MDAV).
--- :points (anon_point INTEGER, anon_row_count BIGINT, anon_block INTEGER, anon_z_0 DOUBLE)
+-- :points (anon_point INTEGER, anon_row_count BIGINT, anon_block BIGINT, anon_z_0 DOUBLE)
 -- :groups (anon_point INTEGER)
 -- :distance abs(anon_rest.anon_z_0 - anon_from.anon_z_0)
 -- :first 1
@@ -191,7 +194,7 @@ WITH RECURSIVE anon_free AS MATERIALIZED (
 ),
 
 anon_taken (anon_point, anon_block, anon_step, anon_group) USING KEY (anon_point) AS (
-    SELECT CAST(0 AS INTEGER), CAST(0 AS INTEGER), CAST(:first AS INTEGER), CAST(0 AS INTEGER)
+    SELECT CAST(0 AS INTEGER), CAST(0 AS BIGINT), CAST(:first AS INTEGER), CAST(0 AS INTEGER)
     UNION
     (
         WITH anon_rest AS MATERIALIZED (
@@ -306,8 +309,8 @@ SELECT coalesce(max(anon_step), 0) AS step FROM :groups AS anon_groups;
 -- name: left_over
 -- points that are left over
 -- They join the last group of their block.
--- :points (anon_point INTEGER, anon_block INTEGER)
--- :groups (anon_point INTEGER, anon_block INTEGER, anon_step INTEGER, anon_group INTEGER)
+-- :points (anon_point INTEGER, anon_block BIGINT)
+-- :groups (anon_point INTEGER, anon_block BIGINT, anon_step INTEGER, anon_group INTEGER)
 SELECT
     anon_points.anon_point,
     anon_points.anon_block,
@@ -318,6 +321,41 @@ ANTI JOIN :groups AS anon_groups ON anon_groups.anon_point = anon_points.anon_po
 LEFT JOIN (
     SELECT anon_block, max_by(anon_group, anon_step) AS anon_group FROM :groups AS anon_groups GROUP BY anon_block
 ) AS anon_last ON anon_last.anon_block = anon_points.anon_block;
+
+-- name: better_groups
+-- groups of steps, or halves of blocks that lose less
+-- Squares within groups are least where those between groups are largest.
+-- :points (anon_point INTEGER, anon_row_count BIGINT, anon_block BIGINT, anon_z_0 DOUBLE)
+-- :groups (anon_point INTEGER, anon_block BIGINT, anon_group INTEGER)
+WITH anon_grouped AS (
+    SELECT anon_groups.anon_block, anon_groups.anon_group, anon_points.anon_block AS anon_half, anon_points.* EXCLUDE (anon_block)
+    FROM :points AS anon_points
+    INNER JOIN :groups AS anon_groups ON anon_groups.anon_point = anon_points.anon_point
+),
+
+anon_between AS (
+    SELECT anon_block, FALSE AS anon_is_half, sum(anon_row_count * :places) ** 2 / sum(anon_row_count) AS :places
+    FROM anon_grouped
+    GROUP BY anon_block, anon_group
+    UNION ALL
+    SELECT anon_block, TRUE AS anon_is_half, sum(anon_row_count * :places) ** 2 / sum(anon_row_count) AS :places
+    FROM anon_grouped
+    GROUP BY anon_block, anon_half
+),
+
+anon_better AS (
+    SELECT anon_block
+    FROM (SELECT anon_block, anon_is_half, list_sum([:places]) AS anon_squares FROM anon_between) AS anon_summed
+    GROUP BY anon_block
+    HAVING sum(anon_squares) FILTER (WHERE anon_is_half) > (1 + 1e-12) * sum(anon_squares) FILTER (WHERE NOT anon_is_half)
+)
+
+SELECT
+    anon_groups.anon_point,
+    CASE WHEN anon_better.anon_block IS NULL THEN anon_groups.anon_group ELSE -anon_points.anon_block END AS anon_group
+FROM :groups AS anon_groups
+LEFT JOIN anon_better ON anon_better.anon_block = anon_groups.anon_block
+LEFT JOIN :points AS anon_points ON anon_points.anon_point = anon_groups.anon_point;
 
 -- name: grouped_points
 -- points of groups

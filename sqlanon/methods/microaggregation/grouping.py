@@ -23,8 +23,8 @@ from sqlanon.queries.kit.nodes import (
     case,
     cast,
     column,
-    counted_rows,
     number,
+    select,
 )
 
 CELLS = Relation("anon_cells_of_numbers", "cell")  # the rows of equal numbers are a point, in a block
@@ -138,6 +138,7 @@ class Grouping:
         self._make_blocks()
         is_final = self._step_through(stopped)
         self._add("left_over")
+        self.take_better_halves()
         return is_final
 
     def _step_through(self, stopped: Stopped) -> bool:
@@ -154,27 +155,42 @@ class Grouping:
         return step == after
 
     def _add(self, name: str, **roles: Role) -> None:
-        query = self.sql.query(name, points=self._points_of_blocks, groups=GROUPS, **roles)
+        query = self._of_points(name, groups=GROUPS, **roles)
         self.engine.execute(exp.Insert(this=GROUPS.table, expression=query), "groups of points")
-
-    @property
-    def _points_of_blocks(self) -> exp.Query:
-        return self.sql.query("points_of_blocks", cells=CELLS, scales=SCALES)
 
     def _make_blocks(self) -> None:
         """Number the blocks in the cells: below 0 those that stay whole, and 0 for points in no block."""
-        size, sql, block = max(self.settings.block, WIDEST * self.settings.k), self.sql, column("anon_block")
-        self._move(sql.query("points_in_no_block", cells=CELLS, patterns=PATTERNS, groups=GROUPS), number(0))
+        size, block = max(self.settings.block, WIDEST * self.settings.k), column("anon_block")
+        self._move(self.sql.query("points_in_no_block", cells=CELLS, patterns=PATTERNS, groups=GROUPS), number(0))
         squares = added(column(name) * column(name) for name in self.places)
-        sql = sql.given(points=self._points_of_blocks)
-        whole = sql.query("points_of_whole_blocks", squares=squares, most=max(WHOLE, size), size=size)
+        whole = self._of_points("points_of_whole_blocks", squares=squares, most=max(WHOLE, size), size=size)
         self._move(whole, exp.Neg(this=block))
-        largest = self.sql.query("largest_block", cells=CELLS)
+        self._halve(size, 1)
+
+    def take_better_halves(self) -> None:
+        """Halve blocks down to groups, and take these where they are better."""
+        whole = select([column("anon_point")], CELLS.table).where(column("anon_block") < 0)
+        self._move(whole, number(self._last_block) - column("anon_block"))
+        self._halve(2 * self.settings.k - 1, self.settings.k)
+        query = self._of_points("better_groups", groups=GROUPS)
+        self.engine.run(Step(GROUPS, query, "better groups", is_again=True))
+
+    def _halve(self, size: int, step: int) -> None:
+        """Halve blocks of more points, and again until none is left."""
+        halves = self._of_points("upper_halves", size=size, step=step)
         # Numbers without gaps, which DuckDB groups by fastest: those of upper halves follow those of all blocks.
-        blocks = self.engine.fetch(counted_rows(PATTERNS.table), "patterns of NULL")[0]["rows"]
-        while self.engine.fetch(largest, "points of the largest block")[0]["points"] > size:
-            self._move(sql.query("upper_halves", size=size), block + blocks)
-            blocks *= 2
+        blocks, last = 0, self._last_block
+        while last > blocks:
+            blocks = last
+            self._move(halves, column("anon_block") + blocks)
+            last = self._last_block
+
+    @property
+    def _last_block(self) -> int:
+        return int(self.engine.fetch(self.sql.query("last_block", cells=CELLS), "the last block")[0]["block"])
+
+    def _of_points(self, name: str, **roles: Role) -> exp.Query:
+        return self.sql.query(name, points=self.sql.query("points_of_blocks", cells=CELLS, scales=SCALES), **roles)
 
     def _move(self, points: exp.Query, block: exp.Expr) -> None:
         moved = exp.Update(this=CELLS.table, expressions=[column("anon_block").eq(block)], where=_is_one_of(points))

@@ -28,7 +28,8 @@ class Microaggregation(MethodSettings):
     at no loss. Rows with NULL are grouped with those that have NULL in the same columns. Published numbers are DOUBLE.
 
     Beyond about 4,000 different rows, MDAV runs in blocks: the farthest 4,000 are one, and the others are halved at the
-    median of the column that varies most until a block has ``block`` of them.
+    median of the column that varies most until a block has ``block`` of them. Each block is halved down to groups, too,
+    and keeps these where they lose less, as on lattices.
 
     Source: Domingo-Ferrer and Torra 2005 ("Ordinal, continuous and heterogeneous k-anonymity through microaggregation",
     Data Mining and Knowledge Discovery 11); groups of all columns together, Domingo-Ferrer and Mateo-Sanz 2002.

@@ -35,7 +35,7 @@ def impossible_values(
     for name, each in there:
         columns, called = (name, *each.columns), in_quotes(name)
         if isinstance(each, GroupedValues):
-            if rows := _of_no_group(engine, released, source, name, each, [*{*each.within} & {*kept}]):
+            if rows := _of_no_group(engine, released, source, policy, name, each, kept):
                 yield f"{rows:,} rows have a {each.value} of {called} that no group of the source has"
         elif each.keeps_multiset:
             if rows := _added(engine, released, source, columns):
@@ -63,12 +63,21 @@ def _added(engine: Engine, released: exp.Expr, source: exp.Expr, columns: Sequen
     return int(engine.fetch(query, "values of the source")[0]["added_rows"]) if columns else 0
 
 
-# More than six parameters: a perturbation, and what it is compared in.
+# More than six parameters: a perturbation of a policy, and what it is compared in.
 def _of_no_group(
-    engine: Engine, released: exp.Expr, source: exp.Expr, name: str, settings: GroupedValues, strata: Sequence[str]
+    engine: Engine,
+    released: exp.Expr,
+    source: exp.Expr,
+    policy: Policy,
+    name: str,
+    settings: GroupedValues,
+    kept: Sequence[str],
 ) -> int:
     """Count the rows whose number no group of neighbours has; groups are known if all columns of strata are shown."""
     [kind] = [each.type for each in engine.describe(source) if each.name == name]
+    strata = [each for each in settings.within if each in kept]
+    # Rows of one value may have several weights, so that weighted means of groups are not known: they are within them.
+    has_mean = policy.row_weight is None or settings.value == "median"
     query = SQL.query(
         "ungrouped_values",
         released=released.copy(),
@@ -78,6 +87,6 @@ def _of_no_group(
         stratum=struct({"anon_all": exp.true(), **{f"anon_{at}": column(each) for at, each in enumerate(strata)}}),
         has_groups=exp.convert(len(strata) == len(settings.within)),
         fewest=settings.k,
-        expected=try_cast(column(f"anon_{settings.value}"), kind),
+        expected=try_cast(column(f"anon_{settings.value}"), kind) if has_mean else column("anon_number"),
     )
     return int(engine.fetch(query, "means of groups")[0]["rows"])

@@ -84,3 +84,17 @@ def test_rows_that_are_left_out_took_part(kind: str) -> None:
         assert shortfalls(session, policy) == []
         session.connection.execute("UPDATE made SET x = 3600 WHERE x = (SELECT max(x) FROM made)")
         assert [each for each in shortfalls(session, policy) if '"x"' in each]
+
+
+def test_weighted_means_are_within_their_groups() -> None:
+    rows = [(float(place**2), place % 4 + 1) for place in range(24)]
+    columns, asked = {"x": "DOUBLE", "w": "INTEGER"}, {"x": {"kind": "microaggregation", "again": True}}
+    weighted = policy_of(columns, asked, row_weight="w")
+    with sa.connect(threads=1) as session:
+        released_in(session, columns, rows, asked)
+        session.anonymize("given", weighted, "made", replace=True, listed=False)
+        assert shortfalls(session, weighted) == []
+        session.connection.execute("UPDATE made SET x = 0 WHERE x = (SELECT min(x) FROM made)")
+        assert [each for each in shortfalls(session, weighted) if '"x"' in each] == []
+        session.connection.execute("UPDATE made SET x = 6 WHERE x = 0")
+        assert '3 rows have a mean of "x" that no group of the source has' in shortfalls(session, weighted)

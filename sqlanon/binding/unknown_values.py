@@ -144,9 +144,8 @@ def _cut(value: str) -> str:
 def _printed(engine: Compute, source: exp.Expr, name: str, known: exp.Query | None) -> str:
     """Write the query that lists values.
 
-    It reads ``the_source`` in place of many files or a frame, whose name only exists during the run. A server that has
-    the
-    rows has no labels: all values are listed there.
+    It reads ``the_source`` in place of many files, or of a frame or tables of perturbed values, whose names only exist
+    during the run. A server that has the rows has no labels: all values are listed there.
     """
     if engine.is_far(source):
         return engine.spelled(taxonomies.values_with_rows(source, name))
@@ -158,9 +157,10 @@ def _printed(engine: Compute, source: exp.Expr, name: str, known: exp.Query | No
         return taxonomies.values_to_list(relation, name, known, kind).sql(DIALECT)
 
     query, the_source = listing(source), exp.to_table("the_source")
-    if len(query) > MAX_QUERY_CHARACTERS:
+    frames = sum(map(_is_frame, source.find_all(exp.Table)))
+    if len(query) > MAX_QUERY_CHARACTERS or frames > 1:
         return listing(the_source)
-    if _has_frame(source):
+    if frames:
         return listing(source.copy().transform(lambda node: the_source.copy() if _is_frame(node) else node))
     return query
 

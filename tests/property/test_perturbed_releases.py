@@ -308,6 +308,16 @@ def test_noise_stays_within_public_bounds(session: sa.Session) -> None:
     assert session.verify("out", wanted, source="people").shortfalls == ()
 
 
+def test_values_that_a_taxonomy_lacks_are_listed_by_a_query_of_the_source(session: sa.Session) -> None:
+    known = {"age": sa.Taxonomy.from_rows([["0", "*"]])}
+    drawn = {"income": {"kind": "noise"}, "job": {"kind": "pram"}}
+    rows = table([{**row, "age": number % 2} for number, row in enumerate(NINE)])
+    with pytest.raises(sa.UnsatisfiableError) as refused:
+        released(session, rows, policy(drawn, taxonomies=known, unknown={"age": "suppress"}))
+    assert ' FROM the_source) AS "texts" WHERE' in refused.value.problems[0]
+    assert "anon_" not in refused.value.problems[0]
+
+
 def test_columns_of_one_value_are_not_swapped(session: sa.Session) -> None:
     rows = [{**row, "income": 7} for row in NINE]
     with pytest.raises(sa.PolicyError, match='"income" has one value in each stratum, which would stay'):

@@ -6697,17 +6697,17 @@ CREATE OR REPLACE MACRO anon_helpers.numbers_of_rows(source, columns, kept, is_s
 SELECT
     is_source AS anon_is_source,
     anon_kept,
-    list_transform(list_sort([*COLUMNS(anon_helpers.listed(columns))]), lambda anon_cell: anon_cell.number) AS anon_numbers
+    list_select([*COLUMNS(anon_helpers.listed(columns))], anon_order) AS anon_numbers
 FROM (
     SELECT
         COLUMNS([coalesce(kept, 'anon_one')]) AS anon_kept,
-        struct_pack(
-            name := lower(alias(COLUMNS(anon_helpers.listed(columns)))),
-            number := anon_helpers.number_of(
-                alias(COLUMNS(anon_helpers.listed(columns))), COLUMNS(anon_helpers.listed(columns))
-            )
-        )
+        anon_helpers.number_of(alias(COLUMNS(anon_helpers.listed(columns))), COLUMNS(anon_helpers.listed(columns)))
     FROM (SELECT *, 1 AS anon_one FROM query_table(anon_helpers.as_source(source)))
+)
+-- One order for all rows: sorting the names in each takes most of the time.
+CROSS JOIN (
+    SELECT list_grade_up([*COLUMNS(anon_helpers.listed(columns))]) AS anon_order
+    FROM (SELECT lower(alias(COLUMNS(anon_helpers.listed(columns)))) FROM query_table(anon_helpers.as_source(source)) LIMIT 1)
 );
 
 -- The column at a place in numbers_of_rows, as the caller wrote it.

@@ -159,14 +159,13 @@ def utility_of_changes(
     changed = [*policy.perturbed_columns]
     if isinstance(policy.method, Microaggregation):
         changed += policy.quasi_identifiers
-    if not changed:
-        return None, ()
-    try:
-        if source is None:
-            raise PolicyError("give the source")
-        return compared(engine, source, found.source, UtilityQuestion(columns=changed)), ()
-    except PolicyError as error:
-        return None, (f"what {listed(changed)} keep is not measured: {reason_of(error)}",)
+    reason = "give the source"
+    if changed and source is not None:
+        try:
+            return compared(engine, source, found.source, UtilityQuestion(columns=changed)), ()
+        except PolicyError as error:
+            reason = reason_of(error)
+    return None, (f"what is kept of {listed(changed)} is not measured: {reason}",) if changed else ()
 
 
 def _with_places(recorded: Policy, given: Policy) -> Policy:

@@ -6,7 +6,7 @@ Sums of products are the database's; only systems of as many equations as there 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations, combinations_with_replacement, product
@@ -57,11 +57,8 @@ class ModelRows:
         }
         return [SQL.query("model_rows", rows=table, **roles) for table in self.copies]
 
-    def flags_of(self, copy: str) -> list[str]:
-        return [flag for flag, (of, label) in self.flags.items() if of == copy and label is not None]
-
-    def flags_of_null(self, copies: Collection[str]) -> list[str]:
-        return [flag for flag, (of, label) in self.flags.items() if of in copies and label is None]
+    def flags_of(self, *copies: str, of_null: bool = False) -> list[str]:
+        return [flag for flag, (copy, label) in self.flags.items() if copy in copies and (label is None) == of_null]
 
     def propensity(self, columns: Sequence[str], row_counts: Sequence[int]) -> tuple[Row, list[str]]:
         """Fit a logistic regression of membership by Newton's steps; return its score and that expected, and notes."""
@@ -95,7 +92,7 @@ class ModelRows:
         """Return the terms, each the product of a pair, or none; and notes on what is left out."""
         numbers = [[copy] for copy in columns if copy in self.scales]
         groups = [*numbers, *(self.flags_of(copy) for copy in columns if copy not in self.scales)]
-        mains = [*chain(*groups), *self.flags_of_null(columns)]
+        mains = [*chain(*groups), *self.flags_of(*columns, of_null=True)]
         pairs = [(ONE, ONE), *((ONE, each) for each in mains), *((each, each) for [each] in numbers)]
         if not columns:
             return [], ["no column has numbers, or few values of the source"]
@@ -121,7 +118,7 @@ class ModelRows:
         mean, sd = self.scales[response]
         back = np.diag(sd / sds)  # from scaled terms to their units
         back[0] -= means * sd / sds
-        missing = self.flags_of_null(names)
+        missing = self.flags_of(*names, of_null=True)
         rows = (SQL.query("complete_rows", rows=table, missing=missing) for table in self.tables)
         fits = (_least_squares(*self._products(each, [*terms, response]), back) for each in rows)
         found, errors = np.stack([*fits], 1)

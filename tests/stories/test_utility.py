@@ -362,17 +362,17 @@ class TestReports:
     @pytest.mark.parametrize(
         ("after", "given", "words"),
         [
-            ("SELECT 1", {}, 'what "x" and "y" keep is not measured: give the source'),
+            ("SELECT 1", {}, 'what is kept of "x" and "y" is not measured: give the source'),
             (
                 "ALTER TABLE tamed ALTER x TYPE VARCHAR USING concat('[', x, ', 99)')",
                 {"source": "wild"},
-                'what "x" and "y" keep is not measured: "x" is not a number within 1e100 in 0 rows of the source and '
-                '40 of the release, and is left out; "y" is not a number',
+                'what is kept of "x" and "y" is not measured: "x" is not a number within 1e100 in 0 rows of the source '
+                'and 40 of the release, and is left out; "y" is not a number',
             ),
             (
                 "ALTER TABLE tamed DROP x",
                 {"source": "wild"},
-                'what "x" and "y" keep is not measured: the release has no column "x"',
+                'what is kept of "x" and "y" is not measured: the release has no column "x"',
             ),
         ],
     )

@@ -155,7 +155,7 @@ class _BothTables:
     """Both tables, as they were copied: numbers, and others as texts."""
 
     def __init__(self, engine: Engine, asked: UtilityQuestion, copies: Mapping[str, str]) -> None:
-        self.engine, self.asked, self.copies = engine, asked, copies
+        self.engine, self.asked = engine, asked
         numbers = [*filter(_is_number, copies)]
         counts = {"missing": [f"missing_{copy}" for copy in copies], "endless": [f"endless_{copy}" for copy in numbers]}
         self.contents = [

@@ -112,27 +112,17 @@ WITH anon_blocks AS (
     JOIN :draws AS anon_draws USING (anon_row)
     WHERE :value IS NOT NULL
 ),
-anon_places AS (
+anon_turned AS (
     SELECT
-        anon_row,
-        anon_stratum,
-        anon_block,
-        row_number() OVER (PARTITION BY anon_stratum, anon_block ORDER BY anon_rank ASC) AS anon_place,
-        row_number() OVER (PARTITION BY anon_stratum, anon_block ORDER BY anon_turn ASC, anon_row ASC) AS anon_turned
+        unnest(list(anon_row ORDER BY anon_rank ASC)) AS anon_row,
+        unnest(list(anon_row ORDER BY anon_turn ASC, anon_row ASC)) AS anon_donor
     FROM anon_blocks
-),
-anon_pairs AS (
-    SELECT anon_shown.anon_row, anon_donors.anon_row AS anon_donor
-    FROM anon_places AS anon_shown
-    JOIN anon_places AS anon_donors
-        ON anon_donors.anon_stratum IS NOT DISTINCT FROM anon_shown.anon_stratum
-        AND anon_donors.anon_block = anon_shown.anon_block
-        AND anon_donors.anon_turned = anon_shown.anon_place
+    GROUP BY anon_stratum, anon_block
 )
 SELECT anon_rows.anon_row, anon_donors.:columns
 FROM :rows AS anon_rows
-LEFT JOIN anon_pairs ON anon_pairs.anon_row = anon_rows.anon_row
-JOIN :rows AS anon_donors ON anon_donors.anon_row = coalesce(anon_pairs.anon_donor, anon_rows.anon_row);
+LEFT JOIN anon_turned ON anon_turned.anon_row = anon_rows.anon_row
+JOIN :rows AS anon_donors ON anon_donors.anon_row = coalesce(anon_turned.anon_donor, anon_rows.anon_row);
 
 -- name: unfit_strata
 -- values that cannot be changed as the policy says
@@ -353,20 +343,13 @@ GROUP BY :within, anon_text;
 -- :least_stratum 100
 -- :least_count 5
 SELECT
-    count(*) AS strata,
+    count(DISTINCT anon_stratum) AS strata,
     count(*) FILTER (WHERE anon_values = 1) AS of_one_value,
-    count(*) FILTER (WHERE anon_values > :most_values) AS of_many_values,
-    CAST(sum(anon_values ** 2) AS BIGINT) AS cells,
-    count(*) FILTER (WHERE anon_stratum_count < :least_stratum) AS small_strata,
-    CAST(coalesce(sum(anon_rare), 0) AS BIGINT) AS rare_values
-FROM (
-    SELECT
-        any_value(anon_values) AS anon_values,
-        any_value(anon_stratum_count) AS anon_stratum_count,
-        count(*) FILTER (WHERE anon_count < :least_count) AS anon_rare
-    FROM :shares
-    GROUP BY anon_stratum
-) AS anon_strata;
+    count(DISTINCT anon_stratum) FILTER (WHERE anon_values > :most_values) AS of_many_values,
+    CAST(coalesce(sum(anon_values), 0) AS BIGINT) AS cells,
+    count(DISTINCT anon_stratum) FILTER (WHERE anon_stratum_count < :least_stratum) AS small_strata,
+    count(*) FILTER (WHERE anon_count < :least_count) AS rare_values
+FROM :shares;
 
 -- name: pram_edges
 -- what each value may be shown as, with the least number that chooses it

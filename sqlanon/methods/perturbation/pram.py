@@ -58,7 +58,7 @@ class RandomizedValues(Change[Pram]):
                 f"more than {MAX_STRATUM_VALUES:,} values{self._in(of_many)}: publish groups of values, or take "
                 'kind = "swap"'
             )
-        elif (found["cells"] or 0) > MAX_MATRIX_CELLS:
+        elif found["cells"] > MAX_MATRIX_CELLS:
             yield (
                 f"matrices of {found['cells']:,} probabilities in {found['strata']:,} strata, more than "
                 f"{MAX_MATRIX_CELLS:,}: name fewer columns in within"

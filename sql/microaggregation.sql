@@ -3,18 +3,27 @@
 -- Places of points (anon_z) are in standard deviations, on a grid of 2^-32: sums of them are exact, so that they do not
 -- depend on the order of rows.
 --
+-- Columns are numbers (anon_x_0), with their places (anon_z_0) and those of groups (anon_y_0), or categories (anon_x_1): texts,
+-- with their codes (anon_z_1) and those of groups (anon_y_1). Places and codes are axes.
+--
+-- :columns anon_x_0, anon_x_1
 -- :numbers anon_x_0
 -- :places anon_z_0
 -- :shown anon_y_0
+-- :categories anon_x_1
+-- :codes anon_z_1
+-- :labels anon_y_1
+-- :axes anon_z_0, anon_z_1
 -- :weight anon_row_count
 -- :k 3
 
--- name: cells_of_numbers
--- cells of numbers
--- Rows of equal numbers are a point; points are in the order of their numbers. Those with NULL in the same columns are a block.
+-- name: cells_of_values
+-- cells of values
+-- Rows of equal values are a point; points are in the order of their values. Those with NULL in the same columns are a block.
 -- A weight below 0 is the number of rows without a valid one.
--- :source (age INTEGER, weight DOUBLE)
--- :values CAST(age AS DOUBLE)
+-- :source (age INTEGER, sex VARCHAR, weight DOUBLE)
+-- :values CAST(age AS DOUBLE), sex
+-- :texts sex
 -- :pattern CASE WHEN age IS NULL THEN 1 ELSE 0 END
 -- :given CAST(weight AS DOUBLE)
 SELECT
@@ -24,7 +33,8 @@ SELECT
     coalesce(
         -nullif(count(*) FILTER (WHERE NOT (:given > 0 AND :given <= 1e12) IS TRUE), 0), sum(:given ORDER BY :given ASC)
     ) AS anon_weight,
-    :values AS :numbers
+    :values AS :columns,
+    percent_rank() OVER (ORDER BY :texts ASC) AS :codes
 FROM :source AS anon_source
 GROUP BY :values, :pattern;
 
@@ -40,28 +50,29 @@ FROM :cells AS anon_cells
 GROUP BY anon_block;
 
 -- name: checks
--- numbers that cannot be grouped
--- Rows, those with an invalid weight or number, the numbers that do not vary, and the patterns of fewer than k rows.
--- :cells (anon_x_0 DOUBLE, anon_row_count BIGINT)
+-- values that cannot be grouped
+-- Rows, those with an invalid weight or number, the columns that do not vary, and the patterns of fewer than k rows.
+-- :cells (anon_x_0 DOUBLE, anon_x_1 VARCHAR, anon_row_count BIGINT)
 -- :patterns (anon_rows BIGINT)
 -- :wrong anon_y_0
--- :varying anon_z_0
+-- :varying anon_z_0, anon_z_1
 SELECT
     coalesce(sum(anon_row_count), 0) AS rows,
     CAST(coalesce(-sum(:weight) FILTER (WHERE :weight < 0), 0) AS BIGINT) AS unweighed,
     (SELECT count(*) FROM :patterns WHERE anon_rows < :k) AS patterns,
     (SELECT coalesce(sum(anon_rows), 0) FROM :patterns WHERE anon_rows < :k) AS pattern_rows,
     coalesce(sum(anon_row_count) FILTER (WHERE NOT abs(:numbers) <= 1e100), 0) AS :wrong,
-    coalesce(min(:numbers) < max(:numbers), FALSE) AS :varying
+    coalesce(min(:columns) < max(:columns), FALSE) AS :varying
 FROM :cells AS anon_cells;
 
 -- name: scales
--- means and deviations
--- To nine digits, which do not depend on the order of rows either; and the powers of two by which weighted numbers become
+-- means, and deviations or ranges
+-- Beside categories, which differ by 1, places are in ranges of a column. To nine digits, which do not depend on the order of rows either; and the powers of two by which weighted numbers become
 -- integers that keep their digits, and whose sum is exact.
 -- :cells (anon_x_0 DOUBLE, anon_block BIGINT, anon_row_count BIGINT)
 -- :patterns (anon_block BIGINT, anon_rows BIGINT)
 -- :finest anon_f_0
+-- :is_mixed FALSE
 WITH anon_kept AS (
     SELECT anon_cells.*
     FROM :cells AS anon_cells
@@ -70,6 +81,7 @@ WITH anon_kept AS (
 
 anon_means AS (
     SELECT
+        count(*) AS anon_cells,
         CAST(format('{:.8e}', sum(anon_row_count * :numbers) / sum(anon_row_count) FILTER (WHERE :numbers IS NOT NULL)) AS DOUBLE)
             AS :numbers
     FROM anon_kept
@@ -79,10 +91,13 @@ SELECT
     2 ** floor(120 - log2(sum(anon_kept.:weight))) AS anon_finest_weight,
     2 ** least(floor(120 - log2(sum(anon_kept.:weight)) - log2(nullif(max(abs(anon_kept.:numbers)), 0))), 900) AS :finest,
     any_value(anon_means.:numbers) AS :numbers,
-    CAST(format('{:.8e}', sqrt(
-        sum(anon_kept.anon_row_count * (anon_kept.:numbers - anon_means.:numbers) ** 2)
-        / sum(anon_kept.anon_row_count) FILTER (WHERE anon_kept.:numbers IS NOT NULL)
-    )) AS DOUBLE) AS :places
+    CAST(format('{:.8e}', CASE
+        WHEN :is_mixed THEN max(anon_kept.:numbers) - min(anon_kept.:numbers)
+        ELSE sqrt(
+            sum(anon_kept.anon_row_count * (anon_kept.:numbers - anon_means.:numbers) ** 2)
+            / sum(anon_kept.anon_row_count) FILTER (WHERE anon_kept.:numbers IS NOT NULL)
+        )
+    END) AS DOUBLE) AS :places
 FROM anon_kept
 CROSS JOIN anon_means;
 
@@ -108,14 +123,15 @@ INNER JOIN :patterns AS anon_patterns ON anon_patterns.anon_block = anon_cells.a
 
 -- name: points_of_blocks
 -- points of blocks
--- :cells (anon_point INTEGER, anon_x_0 DOUBLE, anon_block BIGINT, anon_row_count BIGINT)
+-- :cells (anon_point INTEGER, anon_x_0 DOUBLE, anon_z_1 DOUBLE, anon_block BIGINT, anon_row_count BIGINT)
 -- :scales (anon_x_0 DOUBLE, anon_z_0 DOUBLE)
 SELECT
     anon_cells.anon_point,
     anon_cells.anon_block,
     anon_cells.anon_row_count,
     coalesce(round((anon_cells.:numbers - anon_scales.:numbers) / nullif(anon_scales.:places, 0) * 4294967296) / 4294967296, 0)
-        AS :places
+        AS :places,
+    anon_cells.:codes
 FROM :cells AS anon_cells
 CROSS JOIN :scales AS anon_scales
 WHERE anon_cells.anon_block <> 0;
@@ -125,38 +141,38 @@ WHERE anon_cells.anon_block <> 0;
 -- Those of few points, and the points of a large one that are farthest from the centre, unless they would leave too few for a
 -- block.
 -- :points (anon_point INTEGER, anon_block BIGINT, anon_z_0 DOUBLE)
--- :squares anon_z_0 * anon_z_0
+-- :distance anon_z_0 * anon_z_0
 -- :most 4000
 -- :size 1000
 SELECT anon_point
 FROM :points AS anon_points
 QUALIFY
-    row_number() OVER (PARTITION BY anon_block ORDER BY :squares DESC, anon_point ASC) <= :most
+    row_number() OVER (PARTITION BY anon_block ORDER BY :distance DESC, anon_point ASC) <= :most
     OR count(*) OVER (PARTITION BY anon_block) <= :most + :size;
 
 -- name: last_block
 -- the last block
 -- :cells (anon_block BIGINT)
-SELECT coalesce(max(anon_block), 0) AS block FROM :cells AS anon_cells;
+SELECT coalesce(max(greatest(anon_block, 0)), 0) AS block FROM :cells AS anon_cells;
 
 -- name: upper_halves
 -- upper halves of blocks
--- The points beyond the middle of the place that varies most in their block; equal places are in the order of points. The lower
--- half gets a multiple of :step points.
--- :points (anon_point INTEGER, anon_block BIGINT, anon_z_0 DOUBLE)
+-- The points beyond the middle of the axis that varies most in their block, the first of equal ones; equal places are in the order
+-- of points. The lower half gets a multiple of :step points.
+-- :points (anon_point INTEGER, anon_block BIGINT, anon_z_0 DOUBLE, anon_z_1 DOUBLE)
 -- :size 1000
 -- :step 3
 WITH anon_placed AS MATERIALIZED (
     SELECT
         anon_points.anon_point,
         anon_points.anon_block,
-        list_extract([anon_points.:places], list_position(anon_wide.spreads, list_max(anon_wide.spreads)))
+        list_extract([anon_points.:axes], list_position(anon_wide.spreads, list_max(anon_wide.spreads)))
         + anon_points.anon_point / 2 ** 44 AS anon_place
     FROM :points AS anon_points
     INNER JOIN (
-        SELECT anon_block, [:places] AS spreads
+        SELECT anon_block, [:axes] AS spreads
         FROM (
-            SELECT anon_block, var_pop(:places) AS :places
+            SELECT anon_block, round(var_pop(:axes), 6) AS :axes
             FROM :points AS anon_points
             WHERE anon_block > 0
             GROUP BY anon_block
@@ -175,12 +191,12 @@ INNER JOIN (
 
 -- name: steps_of_mdav
 -- groups of some steps
--- In each block the point farthest from the centre and its nearest, k rows or more; then the same of the point that is farthest
+-- In each block the point farthest from the centre, the mean of places and the most frequent code of points, and its nearest, k rows or more; then the same of the point that is farthest
 -- from the first. Of fewer than 3k rows those that are left by the first, and of fewer than 2k all, are a group. It ends when
 -- :least points, or one of :parts, are in groups, which later steps have to leave out one by one. Sums of a block are several
 -- times faster where its points are side by side.
 -- Source: Domingo-Ferrer and Torra 2005 (MDAV).
--- :points (anon_point INTEGER, anon_row_count BIGINT, anon_block BIGINT, anon_z_0 DOUBLE)
+-- :points (anon_point INTEGER, anon_row_count BIGINT, anon_block BIGINT, anon_z_0 DOUBLE, anon_z_1 DOUBLE)
 -- :groups (anon_point INTEGER)
 -- :distance abs(anon_rest.anon_z_0 - anon_from.anon_z_0)
 -- :first 1
@@ -208,16 +224,17 @@ anon_taken (anon_point, anon_block, anon_step, anon_group) USING KEY (anon_point
             SELECT
                 anon_block,
                 sum(anon_row_count) AS anon_rows,
-                sum(anon_row_count * :places) / sum(anon_row_count) AS :places
+                sum(anon_row_count * :places) / sum(anon_row_count) AS :places,
+                mode(:codes ORDER BY :codes ASC) AS :codes
             FROM anon_rest
             GROUP BY anon_block
             HAVING sum(anon_row_count) >= :k
         ),
 
         anon_firsts AS MATERIALIZED (
-            SELECT anon_block, any_value(anon_rows) AS anon_rows, arg_max(:places, anon_distance) AS :places
+            SELECT anon_block, any_value(anon_rows) AS anon_rows, arg_max(:axes, anon_distance) AS :axes
             FROM (
-                SELECT anon_rest.anon_block, anon_from.anon_rows, anon_rest.:places AS :places, :distance AS anon_distance
+                SELECT anon_rest.anon_block, anon_from.anon_rows, anon_rest.:axes AS :axes, :distance AS anon_distance
                 FROM anon_rest
                 INNER JOIN anon_centres AS anon_from ON anon_from.anon_block = anon_rest.anon_block
                 WHERE anon_from.anon_rows >= 2 * :k
@@ -230,7 +247,7 @@ anon_taken (anon_point, anon_block, anon_step, anon_group) USING KEY (anon_point
                 anon_block,
                 any_value(anon_rows) AS anon_rows,
                 arg_min({'point': anon_point, 'rows': anon_row_count}, anon_distance, :k) AS anon_near,
-                arg_max(:places, anon_distance) AS :places
+                arg_max(:axes, anon_distance) AS :axes
             FROM (
                 SELECT anon_rest.*, anon_from.anon_rows, :distance AS anon_distance
                 FROM anon_rest
@@ -359,16 +376,26 @@ LEFT JOIN :points AS anon_points ON anon_points.anon_point = anon_groups.anon_po
 
 -- name: grouped_points
 -- points of groups
--- :cells (anon_point INTEGER, anon_row_count BIGINT, anon_x_0 DOUBLE)
+-- :cells (anon_point INTEGER, anon_row_count BIGINT, anon_x_0 DOUBLE, anon_x_1 VARCHAR)
 -- :groups (anon_point INTEGER, anon_group INTEGER)
-SELECT anon_groups.anon_group, anon_cells.anon_point, anon_cells.anon_row_count, anon_cells.:weight AS anon_weight, anon_cells.:numbers
+SELECT anon_groups.anon_group, anon_cells.anon_row_count, anon_cells.:weight AS anon_weight, anon_cells.:columns
 FROM :cells AS anon_cells
 INNER JOIN :groups AS anon_groups ON anon_groups.anon_point = anon_cells.anon_point;
+
+-- name: grouped_rows
+-- rows of groups
+-- :grouped (anon_group INTEGER, anon_row_count BIGINT, anon_weight DOUBLE, anon_x_0 DOUBLE, anon_x_1 VARCHAR)
+SELECT
+    anon_group,
+    anon_weight / anon_row_count AS anon_weight,
+    :columns,
+    unnest(range(anon_row_count)) AS anon_row
+FROM :grouped AS anon_grouped;
 
 -- name: means_of_groups
 -- means of groups
 -- The mean of equal numbers is the number, whatever is rounded.
--- :grouped (anon_group INTEGER, anon_weight DOUBLE, anon_x_0 DOUBLE)
+-- :grouped (anon_group INTEGER, anon_weight DOUBLE, anon_x_0 DOUBLE, anon_x_1 VARCHAR)
 -- :scales (anon_finest_weight DOUBLE, anon_f_0 DOUBLE)
 -- :finest anon_f_0
 SELECT
@@ -376,48 +403,57 @@ SELECT
     greatest(min(anon_grouped.:numbers), least(max(anon_grouped.:numbers),
         sum(CAST(anon_weight * anon_grouped.:numbers * anon_scales.:finest AS HUGEINT)) / any_value(anon_scales.:finest)
         / (sum(CAST(anon_weight * anon_finest_weight AS HUGEINT)) / any_value(anon_finest_weight))
-    )) AS :shown
+    )) AS :shown,
+    mode(:categories ORDER BY :categories ASC) AS :labels
 FROM :grouped AS anon_grouped
 CROSS JOIN :scales AS anon_scales
 GROUP BY anon_group;
 
 -- name: medians_of_groups
 -- medians of groups
--- :grouped (anon_group INTEGER, anon_row_count BIGINT, anon_x_0 DOUBLE)
-SELECT anon_group, median(:numbers) AS :shown
-FROM (SELECT *, unnest(range(anon_row_count)) AS anon_row FROM :grouped AS anon_grouped) AS anon_of_rows
+-- :grouped (anon_group INTEGER, anon_x_0 DOUBLE, anon_x_1 VARCHAR)
+SELECT anon_group, median(:numbers) AS :shown, mode(:categories ORDER BY :categories ASC) AS :labels
+FROM :grouped AS anon_grouped
 GROUP BY anon_group;
 
 -- name: modes_of_groups
 -- modes of groups
--- The least of the most frequent numbers.
--- :grouped (anon_group INTEGER, anon_row_count BIGINT, anon_x_0 DOUBLE)
-SELECT anon_group, mode(:numbers ORDER BY :numbers ASC) AS :shown
-FROM (SELECT *, unnest(range(anon_row_count)) AS anon_row FROM :grouped AS anon_grouped) AS anon_of_rows
+-- The least of the most frequent values.
+-- :grouped (anon_group INTEGER, anon_x_0 DOUBLE, anon_x_1 VARCHAR)
+SELECT
+    anon_group,
+    mode(:numbers ORDER BY :numbers ASC) AS :shown,
+    mode(:categories ORDER BY :categories ASC) AS :labels
+FROM :grouped AS anon_grouped
 GROUP BY anon_group;
 
 -- name: shown_points
--- numbers of points, and of their groups
--- :grouped (anon_group INTEGER, anon_row_count BIGINT, anon_x_0 DOUBLE)
--- :values (anon_group INTEGER, anon_y_0 DOUBLE)
-SELECT anon_grouped.anon_row_count, anon_grouped.:numbers, anon_values.:shown
+-- values of points, and of their groups
+-- :grouped (anon_group INTEGER, anon_row_count BIGINT, anon_x_0 DOUBLE, anon_x_1 VARCHAR)
+-- :values (anon_group INTEGER, anon_y_0 DOUBLE, anon_y_1 VARCHAR)
+SELECT anon_grouped.anon_row_count, anon_grouped.:columns, anon_values.:shown, anon_values.:labels
 FROM :grouped AS anon_grouped
 INNER JOIN :values AS anon_values ON anon_values.anon_group = anon_grouped.anon_group;
 
 -- name: losses
 -- losses of groups
--- How many groups there are, and how many have one value in all columns; SSE / SST and IL1s of each column.
+-- How many groups there are, and how many have one value in all columns; SSE / SST and IL1s of each column, for which a category
+-- that is shown as another counts 1.
 -- Source: Domingo-Ferrer and Mateo-Sanz 2002 (SSE / SST); Yancey, Winkler and Creecy 2002 (IL1s).
 -- :groups (anon_group INTEGER)
--- :points (anon_row_count BIGINT, anon_x_0 DOUBLE, anon_y_0 DOUBLE)
+-- :points (anon_row_count BIGINT, anon_x_0 DOUBLE, anon_x_1 VARCHAR, anon_y_0 DOUBLE, anon_y_1 VARCHAR)
 -- :cells cells_0
 -- :squares squares_0
 -- :differences differences_0
 -- :deviations deviations_0
+-- :category_cells cells_1
+-- :category_squares squares_1
+-- :category_differences differences_1
 WITH anon_means AS (
     SELECT
         sum(anon_row_count) FILTER (WHERE :numbers IS NOT NULL) AS :cells,
-        sum(anon_row_count * :numbers) / sum(anon_row_count) FILTER (WHERE :numbers IS NOT NULL) AS :numbers
+        sum(anon_row_count * :numbers) / sum(anon_row_count) FILTER (WHERE :numbers IS NOT NULL) AS :numbers,
+        sum(anon_row_count) FILTER (WHERE :categories IS NOT NULL) AS :category_cells
     FROM :points AS anon_points
 )
 
@@ -426,13 +462,18 @@ SELECT
     (SELECT count(*) FROM (SELECT anon_group FROM :groups GROUP BY anon_group HAVING count(*) = 1) AS anon_alike) AS alike,
     any_value(:cells) AS :cells,
     sum(:squares) / nullif(sum(:deviations) / nullif(any_value(:cells) - 1, 0), 0) AS :squares,
-    sum(:differences) / nullif(sqrt(2 * sum(:deviations) / nullif(any_value(:cells) - 1, 0)), 0) AS :differences
+    sum(:differences) / nullif(sqrt(2 * sum(:deviations) / nullif(any_value(:cells) - 1, 0)), 0) AS :differences,
+    any_value(:category_cells) AS :category_cells,
+    sum(:category_differences) * (1 - 1 / any_value(:category_cells)) AS :category_squares,
+    sum(:category_differences) AS :category_differences
 FROM (
     SELECT
         anon_means.:cells,
+        anon_means.:category_cells,
         anon_row_count * (anon_points.:numbers - anon_points.:shown) ** 2 AS :squares,
         anon_row_count * abs(anon_points.:numbers - anon_points.:shown) AS :differences,
-        anon_row_count * (anon_points.:numbers - anon_means.:numbers) ** 2 AS :deviations
+        anon_row_count * (anon_points.:numbers - anon_means.:numbers) ** 2 AS :deviations,
+        CASE WHEN anon_points.:categories IS DISTINCT FROM anon_points.:labels THEN anon_row_count ELSE 0 END AS :category_differences
     FROM :points AS anon_points
     CROSS JOIN anon_means
 ) AS anon_changes;

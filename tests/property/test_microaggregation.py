@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from statistics import fmean, median, multimode, pvariance
 from typing import Any
@@ -20,8 +20,8 @@ from tests.effort import examples
 
 EXAMPLES = settings(max_examples=examples(96), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
-Row = tuple[float | None, ...]
-Point = tuple[Sequence[float], Row, int]  # places in standard deviations, numbers, rows
+Row = tuple[Any, ...]  # numbers, texts or None
+Point = tuple[Sequence[Any], Row, int]  # numbers in standard deviations or ranges, or texts; values; rows
 
 VALUES: dict[str, Callable[[list[float]], float]] = {
     "mean": fmean,
@@ -38,7 +38,8 @@ def session() -> sa.Session:
 def released(rows: Sequence[Row], method: sa.Microaggregation, **options: Any) -> tuple[dict[int, Row], sa.Report]:
     """The published numbers of each row, by its number, and the report."""
     names = [f"c{place}" for place in range(len(rows[0]))]
-    columns = {name: pa.array([row[place] for row in rows], pa.float64()) for place, name in enumerate(names)}
+    kinds = [pa.string() if is_category(rows, place) else pa.float64() for place in range(len(names))]
+    columns = {name: pa.array([row[place] for row in rows], kinds[place]) for place, name in enumerate(names)}
     table = pa.table({"n": range(len(rows)), **columns, "w": [1.0 + number % 3 for number in range(len(rows))]})
     policy = sa.Policy(quasi_identifiers=names, insensitive=["n", "w"], method=method, **options)
     report = session().anonymize(table, policy, "released", replace=True).report
@@ -46,28 +47,47 @@ def released(rows: Sequence[Row], method: sa.Microaggregation, **options: Any) -
     return {number: row for number, *row in map(tuple, found)}, report  # type: ignore[misc]
 
 
+def is_category(rows: Iterable[Row], place: int) -> bool:
+    return any(isinstance(row[place], str) for row in rows)
+
+
 def pattern(row: Row) -> tuple[bool, ...]:
     return tuple(value is None for value in row)
 
 
-def scaled(rows: Sequence[Row]) -> dict[Row, list[float]]:
-    """Each row in standard deviations of its columns, NULL at 0."""
-    found: dict[Row, list[float]] = {row: [] for row in rows}
+def scaled(rows: Sequence[Row]) -> dict[Row, list[Any]]:
+    """Each row in standard deviations of its columns, or beside texts in their ranges; NULL at 0."""
+    found: dict[Row, list[Any]] = {row: [] for row in rows}
+    is_mixed = any(is_category(rows, place) for place in range(len(rows[0])))
     for place in range(len(rows[0])):
         known = [value for row in rows if (value := row[place]) is not None]
+        if is_category(rows, place):
+            for row, places in found.items():
+                places.append(row[place] or "")
+            continue
         mean = fmean(known) if known else 0.0
         spread = fmean([(value - mean) ** 2 for value in known]) ** 0.5 if known else 0.0
+        if is_mixed and known:
+            spread = max(known) - min(known)
         for row, places in found.items():
             value = row[place]
             places.append(0.0 if value is None or not spread else (value - mean) / spread)
     return found
 
 
-def distance(one: Sequence[float], other: Sequence[float]) -> float:
-    return sum((x - y) ** 2 for x, y in zip(one, other, strict=True))
+def distance(one: Sequence[Any], other: Sequence[Any]) -> float:
+    pairs = [*zip(one, other, strict=True)]
+    if any(isinstance(x, str) for x, _ in pairs):
+        return sum(x != y if isinstance(x, str) else abs(x - y) for x, y in pairs)
+    return sum((x - y) ** 2 for x, y in pairs)
 
 
-def taken(free: list[Point], start: Sequence[float], k: int) -> list[Point]:
+def farthest(free: list[Point], start: Sequence[Any]) -> Sequence[Any]:
+    """The place of the last of the points that are farthest from a place."""
+    return max(enumerate(free), key=lambda each: (distance(each[1][0], start), each[0]))[1][0]
+
+
+def taken(free: list[Point], start: Sequence[Any], k: int) -> list[Point]:
     """Take the points nearest to a place from the free ones, until they have k rows."""
     found: list[Point] = []
     for point in sorted(free, key=lambda point: distance(point[0], start)):
@@ -85,9 +105,12 @@ def naive_groups(rows: Sequence[Row], k: int) -> list[list[Row]]:
         few = sum(count for count in counts.values() if count < k)
         whole = [row for row, count in counts.items() if count >= k] if few == 0 or few >= k else []
         groups += [[row] for row in whole]
-        free: list[Point] = [(places[row], row, count) for row, count in counts.items() if row not in whole]
-        steps, halved = mdav([*free], k), halves(free, k)
-        better = halved if squares(halved) < squares(steps) * (1 - 1e-9) else steps
+        ordered = sorted(counts.items(), key=lambda each: [0 if value is None else value for value in each[0]])
+        free: list[Point] = [(places[row], row, count) for row, count in ordered if row not in whole]
+        better = mdav([*free], k)
+        if not any(is_category(rows, place) for place in range(len(rows[0]))):
+            halved = halves(free, k)
+            better = halved if squares(halved) < squares(better) * (1 - 1e-9) else better
         groups += [[row for _, row, _ in group] for group in better]
     return groups
 
@@ -96,7 +119,7 @@ def halves(points: list[Point], k: int) -> list[list[Point]]:
     """Halve points at a multiple of k along the column that varies most, down to groups."""
     if len(points) < 2 * k:
         return [points] if points else []
-    spreads = [pvariance(places) for places in zip(*[point[0] for point in points], strict=True)]
+    spreads = [round(pvariance(places), 6) for places in zip(*[point[0] for point in points], strict=True)]
     widest = spreads.index(max(spreads))
     ordered = sorted(points, key=lambda point: (point[0][widest], [value or 0 for value in point[1]]))
     middle = (len(points) + k) // (2 * k) * k
@@ -117,11 +140,13 @@ def mdav(free: list[Point], k: int) -> list[list[Point]]:
     groups: list[list[Point]] = []
     while (rows := sum(count for *_, count in free)) >= 2 * k:
         centre = [
-            sum(place * count for place, count in zip(of_column, [point[2] for point in free], strict=True)) / rows
+            min(multimode(of_column))
+            if isinstance(of_column[0], str)
+            else sum(place * count for place, count in zip(of_column, [point[2] for point in free], strict=True)) / rows
             for of_column in zip(*[point[0] for point in free], strict=True)
         ]
-        first = max(free, key=lambda point: distance(point[0], centre))[0]
-        second = max(free, key=lambda point: distance(point[0], first))[0]
+        first = farthest(free, centre)
+        second = farthest(free, first)
         groups.append(taken(free, first, k))
         other = taken(free, second, k if rows >= 3 * k else rows)
         is_enough = sum(count for *_, count in other) >= k
@@ -144,12 +169,28 @@ def tables(draw: st.DrawFn) -> list[Row]:
     return [row for row in kept for _ in range(chance.integers(1, copies + 1))]
 
 
+@st.composite
+def mixed_tables(draw: st.DrawFn) -> list[Row]:
+    """Rows of numbers without ties of distances, or none, and of texts of few values, some of them with NULL."""
+    chance, width = np.random.default_rng(draw(st.integers(0, 10**9))), draw(st.integers(0, 2))
+    texts = draw(st.lists(st.sampled_from(["ab", "abcd"]), min_size=1, max_size=2))
+    nulls, places = draw(st.sampled_from([0, 0, 0.1])), draw(st.permutations(range(width + len(texts))))
+    rows: list[Row] = []
+    for _ in range(draw(st.integers(2, 30))):
+        values = [*chance.lognormal(size=width).tolist(), *(each[chance.integers(len(each))] for each in texts)]
+        row = tuple(None if chance.random() < nulls else values[place] for place in places)
+        rows += [row] * int(chance.integers(1, 3))
+    return rows
+
+
 @EXAMPLES
-@given(tables(), st.integers(2, 4), st.sampled_from(sorted(VALUES)))
+@given(tables() | mixed_tables(), st.integers(2, 4), st.sampled_from(sorted(VALUES)))
 def test_groups_are_the_better_of_naive_mdav_and_halving(rows: list[Row], k: int, value: Any) -> None:
     of_patterns = Counter(map(pattern, rows))
     kept = [row for row in rows if of_patterns[pattern(row)] >= k]
     if not kept or all(len({row[place] for row in rows} - {None}) < 2 for place in range(len(rows[0]))):
+        return
+    if any(is_category(rows, place) != is_category(kept, place) for place in range(len(rows[0]))):
         return
     found, report = released(rows, sa.Microaggregation(k, value=value, suppression_limit=1))
     assert report.rows is not None
@@ -160,14 +201,18 @@ def test_groups_are_the_better_of_naive_mdav_and_halving(rows: list[Row], k: int
         members[group_of[row]].append(row)
     for number, shown in found.items():
         of_group = members[group_of[rows[number]]]
-        for place, number_shown in enumerate(shown):
+        for place, value_shown in enumerate(shown):
             known = [row[place] for row in of_group if row[place] is not None]
             assert len(known) in (0, len(of_group))
             if not known:
-                assert number_shown is None
+                assert value_shown is None
             else:
-                assert number_shown == pytest.approx(VALUES[value](known), rel=1e-12)  # type: ignore[arg-type]
-    assert report.class_count == len(members)
+                is_text = isinstance(known[0], str)
+                wanted = min(multimode(known)) if is_text else pytest.approx(VALUES[value](known), rel=1e-12)
+                assert value_shown == wanted
+    classes = Counter(map(tuple, found.values()))
+    assert report.class_count == len(classes)
+    assert report.min_class_size == min(classes.values()) >= k
 
 
 @pytest.fixture

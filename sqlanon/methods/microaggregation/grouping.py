@@ -5,7 +5,7 @@ A statement makes some steps for all blocks together. It is recursive: planning 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -27,7 +27,7 @@ from sqlanon.queries.kit.nodes import (
     select,
 )
 
-CELLS = Relation("anon_cells_of_numbers", "cell")  # the rows of equal numbers are a point, in a block
+CELLS = Relation("anon_cells_of_values", "cell")  # the rows of equal values are a point, in a block
 PATTERNS = Relation("anon_patterns", "class")
 SCALES = Relation("anon_scales", "count")
 GROUPS = Relation("anon_groups", "cell")  # the group of each point, with its block and step
@@ -38,8 +38,8 @@ WIDEST = 10  # the fewest rows of a block, in groups: few groups leave many rows
 AT_ONCE, PARTS = 4000, 4  # a statement makes steps until that many of its points, or one part of them, are in groups
 
 
-def named(prefix: str, count: int) -> list[str]:
-    return [f"anon_{prefix}_{place}" for place in range(count)]
+def named(prefix: str, places: Iterable[int]) -> list[str]:
+    return [f"anon_{prefix}_{place}" for place in places]
 
 
 @dataclass(frozen=True)
@@ -76,38 +76,56 @@ def _ratio(sums: Sequence[float | None], counts: Sequence[int]) -> float:
 
 @dataclass(frozen=True)
 class Grouping:
-    """The statements over the numbers of some columns of a relation."""
+    """The statements over the values of some columns of a relation.
+
+    Distances are squares of numbers in standard deviations. Beside categories, they are the sum of numbers in ranges,
+    and of 1 for each category that differs.
+
+    Source: Gower 1971 ("A general coefficient of similarity and some of its properties", Biometrics 27).
+    """
 
     engine: Compute
     source: exp.Expr
     columns: Sequence[str]
+    categories: Collection[str]  # those of the columns that are no numbers
     weight: str | None
     settings: Microaggregation
 
     @cached_property
     def sql(self) -> Queries:
-        roles: dict[str, Role] = {"numbers": self.numbers, "places": self.places, "shown": self.shown}
-        roles["finest"] = named("finest", len(self.columns))
-        roles["weight"] = "anon_row_count" if self.weight is None else "anon_weight"
-        return Queries("microaggregation", {**roles, "k": self.settings.k})
+        numbers, categories = self._places_of(is_category=False), self._places_of(is_category=True)
+        roles: dict[str, Role] = {
+            "columns": self.read_columns,
+            "numbers": named("x", numbers),
+            "places": named("z", numbers),
+            "shown": named("y", numbers),
+            "finest": named("f", numbers),
+            "categories": named("x", categories),
+            "codes": named("z", categories),
+            "labels": named("y", categories),
+            "axes": named("z", range(len(self.columns))),
+            "weight": "anon_row_count" if self.weight is None else "anon_weight",
+            "k": self.settings.k,
+        }
+        return Queries("microaggregation", roles)
+
+    def _places_of(self, *, is_category: bool) -> list[int]:
+        return [place for place, name in enumerate(self.columns) if (name in self.categories) == is_category]
 
     @property
-    def numbers(self) -> list[str]:
-        """The columns of the numbers of points."""
-        return named("x", len(self.columns))
-
-    @property
-    def places(self) -> list[str]:
-        """The columns of the numbers of points in standard deviations."""
-        return named("z", len(self.columns))
+    def read_columns(self) -> list[str]:
+        """The columns of the values of points."""
+        return named("x", range(len(self.columns)))
 
     @property
     def shown(self) -> list[str]:
-        """The columns of the numbers of groups."""
-        return named("y", len(self.columns))
+        """The columns of the values of groups."""
+        return named("y", range(len(self.columns)))
 
-    def number(self, name: str, table: str | None = None) -> exp.Expr:
-        """Return the number of a column, without a sign if it is 0."""
+    def value(self, name: str, table: str | None = None) -> exp.Expr:
+        """Return the text of a category, or the number of another column, without a sign if it is 0."""
+        if name in self.categories:
+            return cast_value(column(name, table), "VARCHAR")
         return cast_value(column(name, table), "DOUBLE") + 0
 
     def read(self) -> dict[str, int]:
@@ -116,36 +134,40 @@ class Grouping:
             case(column(name).is_(exp.null()), number(2**place), number(0)) for place, name in enumerate(self.columns)
         )
         query = self.sql.query(
-            "cells_of_numbers",
+            "cells_of_values",
             ["anon_weight"] if self.weight is None else [],
             source=self.source,
-            values=[self.number(name) for name in self.columns],
+            values=[self.value(name) for name in self.columns],
+            texts=[self.value(name) for name in self.columns if name in self.categories],
             pattern=added(nulls),
             given=number(1) if self.weight is None else cast(column(self.weight), "DOUBLE"),
         )
-        self.engine.run(Step(CELLS, query, "cells of numbers"))
+        self.engine.run(Step(CELLS, query, "cells of values"))
         self.engine.run(self.sql.step(PATTERNS, "patterns", cells=CELLS))
-        count = len(self.columns)
-        wanted = {"wrong": named("wrong", count), "varying": named("varying", count)}
-        checks = self.sql.query("checks", cells=CELLS, patterns=PATTERNS, **wanted)
-        return self.engine.fetch(checks, "numbers that cannot be grouped")[0]
+        wrong = named("wrong", self._places_of(is_category=False))
+        varying = named("varying", range(len(self.columns)))
+        checks = self.sql.query("checks", cells=CELLS, patterns=PATTERNS, wrong=wrong, varying=varying)
+        return self.engine.fetch(checks, "values that cannot be grouped")[0]
 
     def group(self, stopped: Stopped) -> bool:
         """Make groups of all points; return whether it was not stopped, after which the others join larger ones."""
         run, sql = self.engine.run, self.sql
-        run(sql.step(SCALES, "scales", cells=CELLS, patterns=PATTERNS))
+        run(sql.step(SCALES, "scales", cells=CELLS, patterns=PATTERNS, is_mixed=exp.convert(bool(self.categories))))
         run(sql.step(GROUPS, "whole_groups", cells=CELLS, patterns=PATTERNS))
         self._make_blocks()
         is_final = self._step_through(stopped)
         self._add("left_over")
-        self.take_better_halves()
+        if not self.categories:
+            self.take_better_halves()
         return is_final
 
     def _step_through(self, stopped: Stopped) -> bool:
         """Make groups until no block has k free rows; return whether it was not stopped."""
-        squares = (_difference(name) * _difference(name) for name in self.places)
+        places, codes = (named("z", self._places_of(is_category=each)) for each in (False, True))
+        differing = [case(_difference(name).eq(number(0)), number(0), number(1)) for name in codes]
+        parts = [*(self._distance(_difference(name)) for name in places), *differing]
         # Of points at equal distances the first is the nearest, and the last the farthest.
-        distance = exp.paren(added(squares)) * exp.paren(number(1) + column("anon_point", "anon_rest") / number(2**52))
+        distance = exp.paren(added(parts)) * exp.paren(number(1) + column("anon_point", "anon_rest") / number(2**52))
         last_step = self.sql.query("last_step", groups=GROUPS)
         step, after = -1, 0
         while step < after and not stopped():
@@ -162,8 +184,9 @@ class Grouping:
         """Number the blocks in the cells: below 0 those that stay whole, and 0 for points in no block."""
         size, block = max(self.settings.block, WIDEST * self.settings.k), column("anon_block")
         self._move(self.sql.query("points_in_no_block", cells=CELLS, patterns=PATTERNS, groups=GROUPS), number(0))
-        squares = added(column(name) * column(name) for name in self.places)
-        whole = self._of_points("points_of_whole_blocks", squares=squares, most=max(WHOLE, size), size=size)
+        from_centre = [self._distance(column(name)) for name in named("z", self._places_of(is_category=False))]
+        distance = added(from_centre or [number(0)])
+        whole = self._of_points("points_of_whole_blocks", distance=distance, most=max(WHOLE, size), size=size)
         self._move(whole, exp.Neg(this=block))
         self._halve(size, 1)
 
@@ -174,6 +197,9 @@ class Grouping:
         self._halve(2 * self.settings.k - 1, self.settings.k)
         query = self._of_points("better_groups", groups=GROUPS)
         self.engine.run(Step(GROUPS, query, "better groups", is_again=True))
+
+    def _distance(self, difference: exp.Expr) -> exp.Expr:
+        return exp.Abs(this=difference) if self.categories else difference * difference
 
     def _halve(self, size: int, step: int) -> None:
         """Halve blocks of more points, and again until none is left."""
@@ -197,16 +223,24 @@ class Grouping:
         self.engine.execute(moved, "blocks of points")
 
     def values(self) -> Grouped:
-        """Make the numbers of groups, and measure what they lose."""
-        run, sql, count = self.engine.run, self.sql, len(self.columns)
-        roles = {"scales": SCALES} if self.settings.value == "mean" else {}
-        run(sql.step(VALUES, f"{self.settings.value}s_of_groups", grouped=self._grouped, **roles))
-        names = {what: named(what, count) for what in ("cells", "squares", "differences")}
-        losses = sql.query("losses", groups=GROUPS, points=self.points, deviations=named("deviations", count), **names)
+        """Make the values of groups, and measure what they lose."""
+        sql, value = self.sql, self.settings.value
+        grouped, roles = self._grouped, {"scales": SCALES} if value == "mean" else {}
+        if self.categories or value != "mean":
+            grouped = sql.query("grouped_rows", grouped=grouped)
+        self.engine.run(sql.step(VALUES, f"{value}s_of_groups", grouped=grouped, **roles))
+        lost = {}
+        for what in ("cells", "squares", "differences"):
+            lost[what] = named(what, self._places_of(is_category=False))
+            lost[f"category_{what}"] = named(what, self._places_of(is_category=True))
+        deviations = named("deviations", self._places_of(is_category=False))
+        losses = sql.query("losses", groups=GROUPS, points=self.points, deviations=deviations, **lost)
         found = self.engine.fetch(losses, "losses of groups")[0]
-        lost = {what: [found[name] for name in of_columns] for what, of_columns in names.items()}
-        cells = [int(each or 0) for each in lost.pop("cells")]
-        return Grouped(groups=found["groups"], alike=found["alike"], cells=cells, **lost)
+        by_column = {
+            what: [found[each] for each in named(what, range(len(self.columns)))] for what in ("squares", "differences")
+        }
+        cells = [int(found[each] or 0) for each in named("cells", range(len(self.columns)))]
+        return Grouped(groups=found["groups"], alike=found["alike"], cells=cells, **by_column)
 
     @property
     def _grouped(self) -> exp.Query:
@@ -214,7 +248,7 @@ class Grouping:
 
     @property
     def points(self) -> exp.Query:
-        """The numbers of points, and of their groups."""
+        """The values of points, and of their groups."""
         return self.sql.query("shown_points", grouped=self._grouped, values=VALUES)
 
 

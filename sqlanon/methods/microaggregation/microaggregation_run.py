@@ -28,6 +28,7 @@ from sqlanon.queries.kit.nodes import (
     all_of,
     ascending,
     called,
+    cast,
     column,
     copies,
     grouped,
@@ -37,6 +38,7 @@ from sqlanon.queries.kit.nodes import (
     subquery,
 )
 from sqlanon.queries.published_rows import EQUAL_ROWS, can_be_grouped, kept_columns
+from sqlanon.queries.source import SourceColumn
 from sqlanon.release.guarantee import CHOSEN_NODE
 from sqlanon.release.publishing import GroupedRows, key_blocks, refuse_repeated, row_mismatches
 from sqlanon.report.document import Part, Table, figure, paragraph, percent
@@ -50,7 +52,8 @@ class MicroaggregationReport(Report):
     Attributes:
         il1s: the mean change of a number, in √2 standard deviations of its column.
         alike_groups: the share of groups whose rows were all equal, so that their values are those of the source.
-        column_losses: by quasi-identifier, SSE/SST and IL1s per number.
+        column_losses: by quasi-identifier, SSE/SST and IL1s per number; of categories, twice the share of rows that
+            show another.
     """
 
     il1s: float = Field(title="mean change of a number, in √2 standard deviations (IL1s)")
@@ -85,6 +88,11 @@ class GroupsPublication(SyntacticPublication):
     choice: Grouped
 
 
+def is_category(found: SourceColumn) -> bool:
+    """Return whether values are equal if and only if their texts are, as those of texts, booleans and dates."""
+    return found.traits.is_text or found.traits.is_enum or found.traits.has_one_text
+
+
 class MicroaggregationRun(SyntacticRun[CountedNumbers, bool, GroupsPublication]):
     is_repeatable = True
     instead_of_node = "each group has values of its own"
@@ -96,17 +104,24 @@ class MicroaggregationRun(SyntacticRun[CountedNumbers, bool, GroupsPublication])
         return Microaggregation.of(self.bound.policy)
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
-        names = bound.policy.quasi_identifiers
-        wrong = [found for found in bound.columns if found.name in names and not found.traits.is_number]
+        wrong = [each for each in self._quasi_identifiers(bound) if not (each.traits.is_number or is_category(each))]
         if wrong:
-            what_helps = 'leave texts to "full-domain" or "local-recoding", or make them sensitive or insensitive'
-            problems = [*(found.no_number for found in wrong), f"what can help: {what_helps}"]
-            raise PolicyError(f"{bound.policy.method} groups numbers, and does not fit {bound.description}:", problems)
+            what_helps = "cast them in a view, or make them sensitive or insensitive"
+            kinds = [f'"{each.name}" is {each.type}, neither a number nor a text, boolean or date' for each in wrong]
+            method, problems = bound.policy.method, [*kinds, f"what can help: {what_helps}"]
+            raise PolicyError(
+                f"{method} groups numbers and categories, and does not fit {bound.description}:", problems
+            )
         return bound
+
+    def _quasi_identifiers(self, bound: BoundPolicy) -> list[SourceColumn]:
+        return [each for each in bound.columns if each.name in bound.policy.quasi_identifiers]
 
     def encode(self) -> CountedNumbers:
         bound, policy = self.bound, self.bound.policy
-        grouping = Grouping(self.engine, bound.source, policy.quasi_identifiers, policy.row_weight, self.settings)
+        categories = [each.name for each in self._quasi_identifiers(bound) if not each.traits.is_number]
+        columns, weight = policy.quasi_identifiers, policy.row_weight
+        grouping = Grouping(self.engine, bound.source, columns, categories, weight, self.settings)
         found = grouping.read()
         rows, left_out, k = int(found["rows"]), int(found["pattern_rows"]), self.settings.k
         if rows and rows < k:
@@ -127,15 +142,15 @@ class MicroaggregationRun(SyntacticRun[CountedNumbers, bool, GroupsPublication])
 
     def _refuse_values(self, found: Mapping[str, int]) -> None:
         policy, names = self.bound.policy, self.bound.policy.quasi_identifiers
-        wrong = dict(zip(names, named("wrong", len(names)), strict=True))
+        wrong = dict(zip(names, named("wrong", range(len(names))), strict=True))
         problems = [
             f'"{name}": {found[count]:,} rows with NaN, an infinity or a number beyond 1e100; make them NULL in a view'
             for name, count in wrong.items()
-            if found[count]
+            if found.get(count)
         ]
         if found["unweighed"]:
             problems.append(f'"{policy.row_weight}": {found["unweighed"]:,} rows with NULL, 0 or less, or above 1e12')
-        if found["rows"] and not any(found[each] for each in named("varying", len(names))):
+        if found["rows"] and not any(found[each] for each in named("varying", range(len(names)))):
             problems.append("no quasi-identifier varies, so that all rows are alike: there is nothing to group")
         if problems:
             raise PolicyError(f"{policy.method} cannot group the rows of {self.bound.description}:", problems)
@@ -165,9 +180,13 @@ class MicroaggregationRun(SyntacticRun[CountedNumbers, bool, GroupsPublication])
         """Select the rows with the values of their groups, equal ones once, in the order of their own columns."""
         bound, names = self.bound, self.bound.policy.quasi_identifiers
         kept = kept_columns(encoding_for(bound.cells, bound.policy.criteria, label_losses=()), of_cells=False)
-        pairs = zip(grouping.numbers, names, strict=True)
-        on = all_of([same(column(x, "anon_shown"), grouping.number(name, "anon_source")) for x, name in pairs])
-        shown = [aliased(column(y, "anon_shown"), name) for y, name in zip(grouping.shown, names, strict=True)]
+        pairs = zip(grouping.read_columns, names, strict=True)
+        on = all_of([same(column(x, "anon_shown"), grouping.value(name, "anon_source")) for x, name in pairs])
+        released = {each.name: each.traits.released_as for each in bound.columns if each.name in grouping.categories}
+        shown = [
+            aliased(cast(column(y, "anon_shown"), released.get(name, "DOUBLE")), name)
+            for y, name in zip(grouping.shown, names, strict=True)
+        ]
         values = [*(aliased(each.value, each.name) for each in kept), *(key for each in kept for key in each.keys)]
         rows = select([*shown, *values, aliased(number(1), ROW_COUNT)], called(bound.source, "anon_source"))
         rows = rows.join(subquery(grouping.points, "anon_shown"), on=on, copy=False)
@@ -234,7 +253,10 @@ class MicroaggregationRun(SyntacticRun[CountedNumbers, bool, GroupsPublication])
         return None
 
     def guarantee(self, made: GroupsPublication, report: Report) -> Guarantee:
-        plain, k, value = super().guarantee(made, report), self.settings.k, self.settings.value
+        plain, k = super().guarantee(made, report), self.settings.k
+        value: str = self.settings.value
+        if value != "mode" and not all(each.traits.is_number for each in self._quasi_identifiers(self.bound)):
+            value = f"{value} or mode"
         columns = ", ".join(map(in_quotes, self.bound.policy.quasi_identifiers))
         return Guarantee(
             claims=(

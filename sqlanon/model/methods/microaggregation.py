@@ -20,16 +20,18 @@ VIEWS = ("size", "values", "shares", "sized shares", "ordered", "hierarchical") 
 
 @kind_of("method")
 class Microaggregation(MethodSettings):
-    """Microaggregation: k rows or more whose numbers are close to each other have the means of these.
+    """Microaggregation: k rows or more that are close to each other have the means of their numbers.
 
-    All quasi-identifiers are numbers, and grouped together by MDAV: the row farthest from the mean of all rows and its
-    k - 1 nearest are a group, then the row that is farthest from that one and its own, until fewer than 3k rows are
-    left. Distances are of numbers in standard deviations. Equal rows stay together, and k or more of them are a group
-    at no loss. Rows with NULL are grouped with those that have NULL in the same columns. Published numbers are DOUBLE.
+    All quasi-identifiers are grouped together by MDAV: the row farthest from the mean of all rows and its k - 1
+    nearest are a group, then the row that is farthest from that one and its own, until fewer than 3k rows are left.
+    Distances are of numbers in standard deviations. Texts, booleans and dates are categories: beside them,
+    distances are those of Gower (1971), the sum of numbers in ranges of their column and of 1 for each category that
+    differs. Equal rows stay together, and k or more of them are a group at no loss. Rows with NULL are grouped with
+    those that have NULL in the same columns. Published numbers are DOUBLE.
 
     Beyond about 4,000 different rows, MDAV runs in blocks: the farthest 4,000 are one, and the others are halved at the
     median of the column that varies most until a block has ``block`` of them. Each block is halved down to groups, too,
-    and keeps these where they lose less, as on lattices.
+    and keeps these where they lose less, as on lattices; not beside categories.
 
     Source: Domingo-Ferrer and Torra 2005 ("Ordinal, continuous and heterogeneous k-anonymity through microaggregation",
     Data Mining and Knowledge Discovery 11); groups of all columns together, Domingo-Ferrer and Mateo-Sanz 2002.
@@ -38,7 +40,7 @@ class Microaggregation(MethodSettings):
         k: the minimum number of rows in a group, 2 or more, and fewer than a million.
         block: the maximum number of different rows in a block; a block has 10 k at least.
         value: ``"mean"`` of the numbers of a group, weighted if the policy names ``row_weight``, their ``"median"``, or
-            the ``"mode"``, the most frequent one.
+            the ``"mode"``, the most frequent one, which categories always have.
         suppression_limit: share of rows that may be left out since fewer than k have NULL in the same columns.
 
     Raises:

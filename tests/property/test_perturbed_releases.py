@@ -12,7 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
+from sqlanon.model.release.perturbed import perturbed_columns
 from tests.effort import examples
+from tests.perturbed_tables import released_in
 
 EXAMPLES = settings(max_examples=examples(96), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 HOSTILE = 'a""b"; drop table x --'
@@ -322,6 +324,12 @@ def test_columns_of_one_value_are_not_swapped(session: sa.Session) -> None:
     rows = [{**row, "income": 7} for row in NINE]
     with pytest.raises(sa.PolicyError, match='"income" has one value in each stratum, which would stay'):
         released(session, table(rows), policy({"income": {"kind": "swap", "share": 0.5}}))
+
+
+def test_a_report_names_columns_whose_values_all_stayed() -> None:
+    _, report = released_in(sa.connect(), {"paid": "INTEGER"}, [(0,), (1,)] * 4, {"paid": sa.Noise(relative=1e-9)})
+    assert [each.changed for each in report.perturbed] == [0]
+    assert 'all values of "paid" are its own' in str([*perturbed_columns(report.perturbed)])
 
 
 def test_reports_of_values_without_moments(session: sa.Session) -> None:

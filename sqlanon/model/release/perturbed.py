@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sqlanon.model.names import in_quotes
 from sqlanon.model.release.measurement import Result
 from sqlanon.report.document import Part, Table, count, figure, notes, percent
 
@@ -45,4 +46,9 @@ def perturbed_columns(columns: Sequence[PerturbedColumn]) -> Iterator[Part]:
     ]
     headings = ("perturbed column", "by", "rows changed", "share", "IL1s", "SSE/SST")
     yield Table(headings, rows, numbers=(2, 3, 4, 5))
-    yield from notes("Perturbed columns", [remark for each in columns for remark in each.remarks])
+    yield from notes("Perturbed columns", [remark for each in columns for remark in (*each.remarks, *_unchanged(each))])
+
+
+def _unchanged(column: PerturbedColumn) -> Iterator[str]:
+    if column.rows and not column.changed:
+        yield f"all values of {in_quotes(column.column)} are its own: a stronger perturbation would change some"

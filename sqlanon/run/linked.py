@@ -14,10 +14,9 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, VerificationError
 from sqlanon.methods.linked.choices import choose
 from sqlanon.methods.linked.encoded import EncodedLinked, encode_linked
-from sqlanon.methods.linked.keyed_rows import ShownRows
 from sqlanon.methods.linked.node_counts import LinkedChoice, table_losses
 from sqlanon.methods.linked.remarks import hidden_labels, intervals, persons_without_rows
-from sqlanon.methods.linked.written_rows import draw_keys, drop_shown, released_counts, written_rows
+from sqlanon.methods.linked.written_rows import draw_keys, drop_shown, row_counts, written_rows
 from sqlanon.methods.stages import Progress, Stages, Stopped, never, proven_gap
 from sqlanon.model.destination import Replace
 from sqlanon.model.labels import NodeRecord, RungsRecord
@@ -104,7 +103,7 @@ class _Run:
                 engine.drop(table.encoding.cells)
             shown = show()
             draw_keys(engine, encoded, shown)
-            rows = self._row_counts(encoded, shown)
+            rows = row_counts(engine, encoded, shown)
             facts: dict[str, Any] = {
                 "hidden": hidden_labels(engine, encoded, choice, shown),
                 "intervals": singled_out,
@@ -122,14 +121,6 @@ class _Run:
                 report = self._report(encoded, choice, facts)
                 refuse_useless(report, max_loss)
                 return self._recorded(report)
-
-    def _row_counts(self, encoded: EncodedLinked, shown: Mapping[str, ShownRows]) -> dict[str, LinkedRowCounts]:
-        found = released_counts(self.engine, encoded, shown)
-        counts = {name: table.counts for name, table in self.bound.tables.items()}
-        return {
-            name: LinkedRowCounts(source=each.rows, orphans=each.orphans, cut=each.cut, **found[name])
-            for name, each in counts.items()
-        }
 
     def _verified(
         self, rows: Mapping[str, LinkedRowCounts], written: Mapping[str, ResolvedSource]

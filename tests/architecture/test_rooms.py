@@ -18,7 +18,7 @@ FRONTS = {
     "evaluation": "plans results",
     "joint": "beside persons",
     "methods": "base points stages syntactic full_domain.full_domain_run full_domain.relaxation linked.choices "
-    "linked.encoded linked.keyed_rows linked.node_counts linked.remarks linked.written_rows local.class_labels "
+    "linked.encoded linked.node_counts linked.remarks linked.written_rows local.class_labels "
     "local.least_loss local.local_classes local.local_run local.local_table perturbation.perturbed_rows",
     "nodes": "choice counting roll_up table",
     "partitions": "apply fit sidecar",

@@ -17,6 +17,7 @@ from sqlanon.methods.linked.encoded import EncodedLinked
 from sqlanon.methods.linked.keyed_rows import ShownRows
 from sqlanon.model.policy.linked_policy import qualified
 from sqlanon.model.pseudonym_key import PseudonymKey
+from sqlanon.model.release.linked_report import LinkedRowCounts
 from sqlanon.queries.kit.nodes import Relation, Step, aliased, ascending, called, column, copies, select
 from sqlanon.queries.linked import PARENT, PERSON, ROW, SQL
 from sqlanon.queries.published_rows import kept_columns
@@ -44,15 +45,14 @@ def drop_shown(engine: Compute, shown: Mapping[str, ShownRows]) -> None:
             engine.drop(relation)
 
 
-def released_counts(
-    engine: Compute, encoded: EncodedLinked, shown: Mapping[str, ShownRows]
-) -> dict[str, dict[str, int]]:
-    """Count the rows of each table: ``released``, ``suppressed`` with their persons, and ``hidden`` ones of others."""
-    counts = {}
+def row_counts(engine: Compute, encoded: EncodedLinked, shown: Mapping[str, ShownRows]) -> dict[str, LinkedRowCounts]:
+    """Count what became of the rows of each table."""
+    counts, persons = {}, shown[encoded.policy.root].numbers()
     for name, keyed in encoded.keyed.items():
-        roles = {"shown": shown[name].numbers(), "shown_persons": shown[encoded.policy.root].numbers()}
-        query = SQL.query("released_counts", rows=keyed.relation, **roles)
-        [counts[name]] = engine.fetch(query, "released rows")
+        of_source = keyed.bound.counts
+        roles = SQL.given(rows=keyed.relation, shown=shown[name].numbers(), shown_persons=persons)
+        [found] = engine.fetch(roles.query("released_counts"), "released rows")
+        counts[name] = LinkedRowCounts(source=of_source.rows, orphans=of_source.orphans, cut=of_source.cut, **found)
     return counts
 
 

@@ -75,8 +75,9 @@ def written_rows(encoded: EncodedLinked, name: str, shown: ShownRows) -> exp.Sel
     released |= {each.name: (each.value, [key.this for key in each.keys]) for each in kept}
     names = [found.name for found in table.columns if found.name in released]
     columns = [aliased(released[each][0], each.removeprefix(qualified(name, ""))) for each in names]
-    for value, sort_keys in map(released.__getitem__, names):
-        order += sort_keys or [value]
+    if roles.parent is not None:  # a person has one row in the table of persons
+        for value, sort_keys in map(released.__getitem__, names):
+            order += sort_keys or [value]
     query.set("order", ascending(*copies(dict.fromkeys(order))))
     return query.select(*columns, copy=False)
 

@@ -42,7 +42,7 @@ from sqlanon.queries.kit.nodes import (
 )
 
 PERSONS, IS_KEPT = "anon_persons", "anon_is_kept"
-MAX_PARTS = 10
+MAX_PARTS = 12
 """Tables of persons that a search keeps: each has a row per person (tests.benchmarks.linked)."""
 
 

@@ -35,7 +35,7 @@ VALUES = Relation("anon_values_of_groups", "class")
 
 WHOLE = 4000  # the most points of a block that stays whole, for which each step sees all points
 WIDEST = 10  # the fewest rows of a block, in groups: few groups leave many rows far from their own
-AT_ONCE, PARTS = 4000, 4  # a statement makes steps until that many of its points, or one part of them, are in groups
+AT_ONCE, PARTS = 4000, 2  # a statement makes steps until that many of its points, or a part of them, are in groups
 
 
 def named(prefix: str, places: Iterable[int]) -> list[str]:

@@ -275,10 +275,44 @@ SELECT
     ))) AS anon_end
 FROM anon_cuts;
 
+-- name: unfit_weights
+-- rows without a weight above 0
+-- :weight anon_rows.income
+SELECT count(*) AS rows
+FROM :rows AS anon_rows
+WHERE :value IS NOT NULL AND NOT (:weight > 0 AND :weight <= 1e12) IS TRUE;
+
+-- name: plain_groups
+-- groups, with their means
+-- :grouped (anon_stretch BIGINT, anon_row BIGINT, anon_value BIGINT, anon_end BIGINT)
+SELECT
+    anon_stretch,
+    anon_end,
+    min(anon_value) AS anon_low,
+    max(anon_value) AS anon_high,
+    avg(CAST(anon_value AS DOUBLE) ORDER BY anon_value ASC) AS anon_mean,
+    median(CAST(anon_value AS DOUBLE)) AS anon_median
+FROM :grouped AS anon_grouped
+GROUP BY anon_stretch, anon_end;
+
+-- name: weighted_groups
+-- groups, with their weighted means
+-- :grouped (anon_stretch BIGINT, anon_row BIGINT, anon_value BIGINT, anon_end BIGINT)
+-- :weight anon_rows.income
+SELECT
+    anon_stretch,
+    anon_end,
+    min(anon_value) AS anon_low,
+    max(anon_value) AS anon_high,
+    sum(:weight * CAST(anon_value AS DOUBLE) ORDER BY anon_value ASC, :weight ASC) / sum(:weight ORDER BY :weight ASC) AS anon_mean
+FROM :grouped AS anon_grouped
+INNER JOIN :rows AS anon_rows USING (anon_row)
+GROUP BY anon_stretch, anon_end;
+
 -- name: group_values
 -- what groups show
 -- No rounding leaves the range of the group, nor that of the type.
--- :grouped (anon_stretch BIGINT, anon_row BIGINT, anon_value BIGINT, anon_end BIGINT)
+-- :summed (anon_stretch BIGINT, anon_end BIGINT, anon_low BIGINT, anon_high BIGINT, anon_mean DOUBLE)
 -- :number TRY_CAST(round(anon_mean) AS BIGINT)
 SELECT
     anon_stretch,
@@ -288,17 +322,7 @@ SELECT
     greatest(
         anon_low, least(anon_high, coalesce(:number, CASE WHEN anon_low < 0 THEN anon_low ELSE anon_high END))
     ) AS anon_shown
-FROM (
-    SELECT
-        anon_stretch,
-        anon_end,
-        min(anon_value) AS anon_low,
-        max(anon_value) AS anon_high,
-        avg(CAST(anon_value AS DOUBLE) ORDER BY anon_value ASC) AS anon_mean,
-        median(CAST(anon_value AS DOUBLE)) AS anon_median
-    FROM :grouped AS anon_grouped
-    GROUP BY anon_stretch, anon_end
-) AS anon_groups;
+FROM :summed AS anon_summed;
 
 -- name: grouped_values
 -- values of groups by row

@@ -30,7 +30,12 @@ def policy_of(columns: Mapping[str, str], perturbation: Mapping[str, Any], **fie
 
 
 def released_in(
-    session: sa.Session, columns: Mapping[str, str], rows: Sequence[Row], perturbation: Mapping[str, Any], seed: int = 1
+    session: sa.Session,
+    columns: Mapping[str, str],
+    rows: Sequence[Row],
+    perturbation: Mapping[str, Any],
+    seed: int = 1,
+    **fields: Any,
 ) -> tuple[list[Row], Any]:
     """Release in a session; the report, too."""
     types = ", ".join(f"{quoted(name)} {kind}" for name, kind in columns.items())
@@ -41,6 +46,8 @@ def released_in(
         database.executemany(
             f"INSERT INTO given VALUES (?, 1, {marks})", [(place, *row) for place, row in enumerate(rows)]
         )
-    release = session.anonymize("given", policy_of(columns, perturbation), "made", random_source=sa.SeededSource(seed))
+    release = session.anonymize(
+        "given", policy_of(columns, perturbation, **fields), "made", random_source=sa.SeededSource(seed)
+    )
     names = ", ".join(map(quoted, columns))
     return database.execute(f"SELECT {names} FROM made ORDER BY place").fetchall(), release.report

@@ -135,7 +135,8 @@ class GroupedValues(Perturbation):
 
     Args:
         k: the fewest rows of a group, at most 1,000.
-        value: what a group shows, its ``"mean"``, which keeps the mean of the column, or its ``"median"``.
+        value: what a group shows, its ``"mean"``, which keeps the mean of the column, or its ``"median"``. If the
+            policy names ``row_weight``, means are weighted, and keep the weighted total.
     """
 
     kind: Literal["microaggregation"] = "microaggregation"

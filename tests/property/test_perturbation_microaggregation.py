@@ -189,3 +189,24 @@ def test_fewer_than_two_groups_are_one(count: int) -> None:
 def test_groups_may_have_one_value_less_than_two_groups() -> None:
     rows = [(place // 5 * 100.0,) for place in range(8)]
     assert released({"x": "DOUBLE"}, rows, {"x": {"kind": "microaggregation", "k": 3}}) == rows
+
+
+def test_weighted_means_keep_weighted_totals() -> None:
+    rows = [(float(place * 7919 % 733), 1.0 + place * place % 7) for place in range(60)]
+    columns, asked = {"income": "DOUBLE", "w": "DOUBLE"}, {"income": {"kind": "microaggregation", "k": 4}}
+    totals = []
+    for weight in (None, "w"):
+        with sa.connect(threads=1) as session:
+            shown, _ = released_in(session, columns, rows, asked, row_weight=weight, quality=sa.NCP())
+        totals.append(sum(income * w for income, w in shown))
+        assert min(Counter(income for income, _ in shown).values()) >= 4
+    true = sum(income * w for income, w in rows)
+    assert totals[1] == pytest.approx(true, rel=1e-12)
+    assert abs(totals[0] - true) > 1
+
+
+def test_values_without_a_weight_are_refused() -> None:
+    rows = [(float(place), None if place == 3 else 2.0 - place % 3) for place in range(12)]
+    with sa.connect(threads=1) as session, pytest.raises(sa.PolicyError, match="5 values in rows whose row_weight is"):
+        asked = {"income": {"kind": "microaggregation"}}
+        released_in(session, {"income": "DOUBLE", "w": "DOUBLE"}, rows, asked, row_weight="w", quality=sa.NCP())

@@ -41,6 +41,7 @@ class NumberedRows:
     columns: Mapping[str, SourceColumn]  # by name
     k: int  # of the policy
     bounds: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)  # public ones, by column
+    weight: str | None = None  # the column of the weights of rows
 
 
 class Change(ABC, Generic[SettingsT]):

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from sqlanon.methods.perturbation.change import SQL, Change
 from sqlanon.methods.perturbation.unfit_numbers import number_counts, unfit_numbers
 from sqlanon.model.names import in_quotes
 from sqlanon.model.perturbation import GroupedValues
-from sqlanon.queries.kit.nodes import Relation, column, try_cast
+from sqlanon.queries.kit.nodes import Relation, cast, column, try_cast
 from sqlanon.report.document import percent
 
 if TYPE_CHECKING:
@@ -26,6 +28,19 @@ class LeastSquaresGroups(Change[GroupedValues]):
         name, k = self.columns[0], self.settings.k
         few = f"with fewer than k = {k} values: lower k, or name fewer columns in within"
         yield from unfit_numbers(name, number_counts(self, name, k), few)
+        if self.weight is not None:
+            counts = SQL.query("unfit_weights", rows=self.rows.relation, value=column(name), weight=self.weight)
+            if found := self.engine.fetch(counts, "rows without a weight above 0")[0]["rows"]:
+                yield (
+                    f"{in_quotes(name)} has {found:,} values in rows whose row_weight is NULL, 0 or less, or above "
+                    "1e12: correct the weights in a view"
+                )
+
+    @property
+    def weight(self) -> exp.Expr | None:
+        """The weight of a row in means."""
+        weight = self.rows.weight if self.settings.value == "mean" else None
+        return None if weight is None else cast(column(weight, "anon_rows"), "DOUBLE")
 
     def make(self, source: RandomSource) -> None:
         name = self.columns[0]
@@ -43,7 +58,11 @@ class LeastSquaresGroups(Change[GroupedValues]):
         self.engine.run(queries.step(stretches, "stretches", length=STRETCH))
         self.engine.run(queries.step(grouped, "least_squares_groups", stretches=stretches))
         self.engine.drop(stretches)
-        self.engine.run(queries.step(groups, "group_values", number=shown))
+        if self.weight is None:
+            summed = queries.query("plain_groups")
+        else:
+            summed = queries.query("weighted_groups", weight=self.weight)
+        self.engine.run(queries.step(groups, "group_values", summed=summed, number=shown))
         self.engine.run(queries.step(self.made, "grouped_values"))
         self._counted = self.engine.fetch(queries.query("equal_groups"), "groups of one value")[0]
         self.engine.drop(grouped)

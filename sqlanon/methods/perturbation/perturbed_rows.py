@@ -62,7 +62,7 @@ def _numbered(engine: Compute, bound: BoundPolicy) -> NumberedRows:
     engine.run(SQL.step(relation, "numbered_rows", source=bound.whole.copy(), columns=[*columns]))
     counted = engine.fetch(counted_rows(relation.table), "rows of the source")
     bounds = {name: (policy.bottom_coding.get(name), policy.top_coding.get(name)) for name in policy.coded_columns}
-    return NumberedRows(relation, counted[0]["rows"], columns, policy.criteria.k, bounds)
+    return NumberedRows(relation, counted[0]["rows"], columns, policy.criteria.k, bounds, policy.row_weight)
 
 
 def _problems(change: Change[Any]) -> Iterator[str]:

@@ -453,14 +453,15 @@ WITH anon_means AS (
     SELECT
         sum(anon_row_count) FILTER (WHERE :numbers IS NOT NULL) AS :cells,
         sum(anon_row_count * :numbers) / sum(anon_row_count) FILTER (WHERE :numbers IS NOT NULL) AS :numbers,
-        sum(anon_row_count) FILTER (WHERE :categories IS NOT NULL) AS :category_cells
+        CASE WHEN min(:categories) < max(:categories) THEN sum(anon_row_count) FILTER (WHERE :categories IS NOT NULL) END
+            AS :category_cells
     FROM :points AS anon_points
 )
 
 SELECT
     (SELECT count(DISTINCT anon_group) FROM :groups) AS groups,
     (SELECT count(*) FROM (SELECT anon_group FROM :groups GROUP BY anon_group HAVING count(*) = 1) AS anon_alike) AS alike,
-    any_value(:cells) AS :cells,
+    CASE WHEN sum(:deviations) > 0 THEN any_value(:cells) END AS :cells,
     sum(:squares) / nullif(sum(:deviations) / nullif(any_value(:cells) - 1, 0), 0) AS :squares,
     sum(:differences) / nullif(sqrt(2 * sum(:deviations) / nullif(any_value(:cells) - 1, 0)), 0) AS :differences,
     any_value(:category_cells) AS :category_cells,

@@ -48,30 +48,25 @@ class Grouped:
 
     groups: int
     alike: int  # groups whose rows are all equal
-    squares: Sequence[float | None]  # by column, the sum of squared changes in its variance; None if it is constant
-    differences: Sequence[float | None]  # by column, the sum of changes in √2 standard deviations (IL1s)
-    cells: Sequence[int]  # by column, its numbers
+    squares: Sequence[float]  # by column, the sum of squared changes in its variance
+    differences: Sequence[float]  # by column, the sum of changes in √2 standard deviations (IL1s)
+    cells: Sequence[int]  # by column, its values; 0 if they do not vary
 
     @property
     def loss(self) -> float:
         """SSE/SST over all columns that vary."""
-        return _ratio(self.squares, [cells - 1 for cells in self.cells])
+        return sum(self.squares) / max(sum(cells - 1 for cells in self.cells if cells), 1)
 
     @property
     def mean_change(self) -> float:
-        """IL1s per number."""
-        return _ratio(self.differences, self.cells)
+        """IL1s per number, over all columns that vary."""
+        return sum(self.differences) / max(sum(self.cells), 1)
 
     @property
     def by_column(self) -> Iterator[tuple[float, float]]:
         """SSE/SST and IL1s per number of each column."""
         for square, change, cells in zip(self.squares, self.differences, self.cells, strict=True):
-            yield _ratio([square], [cells - 1]), _ratio([change], [cells])
-
-
-def _ratio(sums: Sequence[float | None], counts: Sequence[int]) -> float:
-    there = [(each, count) for each, count in zip(sums, counts, strict=True) if each is not None]
-    return sum(each for each, _ in there) / max(sum(count for _, count in there), 1)
+            yield square / max(cells - 1, 1), change / max(cells, 1)
 
 
 @dataclass(frozen=True)
@@ -93,34 +88,32 @@ class Grouping:
 
     @cached_property
     def sql(self) -> Queries:
-        numbers, categories = self._places_of(is_category=False), self._places_of(is_category=True)
         roles: dict[str, Role] = {
-            "columns": self.read_columns,
-            "numbers": named("x", numbers),
-            "places": named("z", numbers),
-            "shown": named("y", numbers),
-            "finest": named("f", numbers),
-            "categories": named("x", categories),
-            "codes": named("z", categories),
-            "labels": named("y", categories),
-            "axes": named("z", range(len(self.columns))),
+            "columns": named("x", self._all),
+            "numbers": named("x", self._numbers),
+            "places": named("z", self._numbers),
+            "shown": named("y", self._numbers),
+            "finest": named("f", self._numbers),
+            "categories": named("x", self._nominal),
+            "codes": named("z", self._nominal),
+            "labels": named("y", self._nominal),
+            "axes": named("z", self._all),
             "weight": "anon_row_count" if self.weight is None else "anon_weight",
             "k": self.settings.k,
         }
         return Queries("microaggregation", roles)
 
-    def _places_of(self, *, is_category: bool) -> list[int]:
-        return [place for place, name in enumerate(self.columns) if (name in self.categories) == is_category]
-
     @property
-    def read_columns(self) -> list[str]:
-        """The columns of the values of points."""
-        return named("x", range(len(self.columns)))
+    def _all(self) -> range:
+        return range(len(self.columns))
 
-    @property
-    def shown(self) -> list[str]:
-        """The columns of the values of groups."""
-        return named("y", range(len(self.columns)))
+    @cached_property
+    def _numbers(self) -> list[int]:
+        return [place for place in self._all if self.columns[place] not in self.categories]
+
+    @cached_property
+    def _nominal(self) -> list[int]:
+        return [place for place in self._all if self.columns[place] in self.categories]
 
     def value(self, name: str, table: str | None = None) -> exp.Expr:
         """Return the text of a category, or the number of another column, without a sign if it is 0."""
@@ -144,9 +137,8 @@ class Grouping:
         )
         self.engine.run(Step(CELLS, query, "cells of values"))
         self.engine.run(self.sql.step(PATTERNS, "patterns", cells=CELLS))
-        wrong = named("wrong", self._places_of(is_category=False))
-        varying = named("varying", range(len(self.columns)))
-        checks = self.sql.query("checks", cells=CELLS, patterns=PATTERNS, wrong=wrong, varying=varying)
+        wanted = {"wrong": named("wrong", self._numbers), "varying": named("varying", self._all)}
+        checks = self.sql.query("checks", cells=CELLS, patterns=PATTERNS, **wanted)
         return self.engine.fetch(checks, "values that cannot be grouped")[0]
 
     def group(self, stopped: Stopped) -> bool:
@@ -157,15 +149,14 @@ class Grouping:
         self._make_blocks()
         is_final = self._step_through(stopped)
         self._add("left_over")
-        if not self.categories:
+        if is_final and not self.categories:
             self.take_better_halves()
         return is_final
 
     def _step_through(self, stopped: Stopped) -> bool:
         """Make groups until no block has k free rows; return whether it was not stopped."""
-        places, codes = (named("z", self._places_of(is_category=each)) for each in (False, True))
-        differing = [case(_difference(name).eq(number(0)), number(0), number(1)) for name in codes]
-        parts = [*(self._distance(_difference(name)) for name in places), *differing]
+        parts = [self._distance(_difference(name)) for name in named("z", self._numbers)]
+        parts += [case(_difference(name).eq(number(0)), number(0), number(1)) for name in named("z", self._nominal)]
         # Of points at equal distances the first is the nearest, and the last the farthest.
         distance = exp.paren(added(parts)) * exp.paren(number(1) + column("anon_point", "anon_rest") / number(2**52))
         last_step = self.sql.query("last_step", groups=GROUPS)
@@ -184,7 +175,7 @@ class Grouping:
         """Number the blocks in the cells: below 0 those that stay whole, and 0 for points in no block."""
         size, block = max(self.settings.block, WIDEST * self.settings.k), column("anon_block")
         self._move(self.sql.query("points_in_no_block", cells=CELLS, patterns=PATTERNS, groups=GROUPS), number(0))
-        from_centre = [self._distance(column(name)) for name in named("z", self._places_of(is_category=False))]
+        from_centre = [self._distance(column(name)) for name in named("z", self._numbers)]
         distance = added(from_centre or [number(0)])
         whole = self._of_points("points_of_whole_blocks", distance=distance, most=max(WHOLE, size), size=size)
         self._move(whole, exp.Neg(this=block))
@@ -229,18 +220,13 @@ class Grouping:
         if self.categories or value != "mean":
             grouped = sql.query("grouped_rows", grouped=grouped)
         self.engine.run(sql.step(VALUES, f"{value}s_of_groups", grouped=grouped, **roles))
-        lost = {}
-        for what in ("cells", "squares", "differences"):
-            lost[what] = named(what, self._places_of(is_category=False))
-            lost[f"category_{what}"] = named(what, self._places_of(is_category=True))
-        deviations = named("deviations", self._places_of(is_category=False))
-        losses = sql.query("losses", groups=GROUPS, points=self.points, deviations=deviations, **lost)
+        lost = ("cells", "squares", "differences")
+        of_numbers = {each: named(each, self._numbers) for each in (*lost, "deviations")}
+        of_categories = {f"category_{each}": named(each, self._nominal) for each in lost}
+        losses = sql.query("losses", groups=GROUPS, points=self.points, **of_numbers, **of_categories)
         found = self.engine.fetch(losses, "losses of groups")[0]
-        by_column = {
-            what: [found[each] for each in named(what, range(len(self.columns)))] for what in ("squares", "differences")
-        }
-        cells = [int(found[each] or 0) for each in named("cells", range(len(self.columns)))]
-        return Grouped(groups=found["groups"], alike=found["alike"], cells=cells, **by_column)
+        by_column = {each: [found[name] or 0 for name in named(each, self._all)] for each in lost}
+        return Grouped(groups=found["groups"], alike=found["alike"], **by_column)
 
     @property
     def _grouped(self) -> exp.Query:

@@ -180,12 +180,13 @@ class MicroaggregationRun(SyntacticRun[CountedNumbers, bool, GroupsPublication])
         """Select the rows with the values of their groups, equal ones once, in the order of their own columns."""
         bound, names = self.bound, self.bound.policy.quasi_identifiers
         kept = kept_columns(encoding_for(bound.cells, bound.policy.criteria, label_losses=()), of_cells=False)
-        pairs = zip(grouping.read_columns, names, strict=True)
+        places = range(len(names))
+        pairs = zip(named("x", places), names, strict=True)
         on = all_of([same(column(x, "anon_shown"), grouping.value(name, "anon_source")) for x, name in pairs])
         released = {each.name: each.traits.released_as for each in bound.columns if each.name in grouping.categories}
         shown = [
             aliased(cast(column(y, "anon_shown"), released.get(name, "DOUBLE")), name)
-            for y, name in zip(grouping.shown, names, strict=True)
+            for y, name in zip(named("y", places), names, strict=True)
         ]
         values = [*(aliased(each.value, each.name) for each in kept), *(key for each in kept for key in each.keys)]
         rows = select([*shown, *values, aliased(number(1), ROW_COUNT)], called(bound.source, "anon_source"))

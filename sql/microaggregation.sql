@@ -1,7 +1,7 @@
 -- Microaggregation: numbers of cells as points, blocks of them, groups of k rows or more, and the values of groups.
 --
--- Places of points (anon_z) are in standard deviations, on a grid of 2^-32: sums of them are exact, so that they do not
--- depend on the order of rows.
+-- Places of points (anon_z) are in standard deviations, or beside categories in ranges, on a grid of 2^-32: sums of them are exact,
+-- so that they do not depend on the order of rows.
 --
 -- Columns are numbers (anon_x_0), with their places (anon_z_0) and those of groups (anon_y_0), or categories (anon_x_1): texts,
 -- with their codes (anon_z_1) and those of groups (anon_y_1). Places and codes are axes.

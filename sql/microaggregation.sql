@@ -51,18 +51,22 @@ GROUP BY anon_block;
 
 -- name: checks
 -- values that cannot be grouped
--- Rows, those with an invalid weight or number, the columns that do not vary, and the patterns of fewer than k rows.
+-- Rows, those with an invalid weight or number, the columns that do not vary, the categories whose texts are all numbers, and
+-- the patterns of fewer than k rows.
 -- :cells (anon_x_0 DOUBLE, anon_x_1 VARCHAR, anon_row_count BIGINT)
 -- :patterns (anon_rows BIGINT)
 -- :wrong anon_y_0
 -- :varying anon_z_0, anon_z_1
+-- :read TRY_CAST(anon_x_1 AS DOUBLE)
+-- :numeric anon_y_1
 SELECT
     coalesce(sum(anon_row_count), 0) AS rows,
     CAST(coalesce(-sum(:weight) FILTER (WHERE :weight < 0), 0) AS BIGINT) AS unweighed,
     (SELECT count(*) FROM :patterns WHERE anon_rows < :k) AS patterns,
     (SELECT coalesce(sum(anon_rows), 0) FROM :patterns WHERE anon_rows < :k) AS pattern_rows,
     coalesce(sum(anon_row_count) FILTER (WHERE NOT abs(:numbers) <= 1e100), 0) AS :wrong,
-    coalesce(min(:columns) < max(:columns), FALSE) AS :varying
+    coalesce(min(:columns) < max(:columns), FALSE) AS :varying,
+    coalesce(bool_and(:read IS NOT NULL) FILTER (WHERE :categories IS NOT NULL), FALSE) AS :numeric
 FROM :cells AS anon_cells;
 
 -- name: scales

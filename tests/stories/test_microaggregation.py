@@ -171,6 +171,13 @@ def test_texts_booleans_and_dates_are_categories(session: sa.Session) -> None:
     assert session.verify("mixed", policy, source=source).met
 
 
+def test_texts_that_are_numbers_are_named(session: sa.Session) -> None:
+    source = "SELECT rooms, illness, CAST(id % 3 AS VARCHAR) AS code FROM people"
+    policy = sa.Policy(quasi_identifiers=["rooms", "illness", "code"], method=sa.Microaggregation(4))
+    notes = session.anonymize(source, policy, "coded").report.notes
+    assert [each.partition(",")[0] for each in notes if "category" in each] == ['"code" is compared as a category']
+
+
 def test_pseudonyms_stand_beside_groups(session: sa.Session, tmp_path: Path) -> None:
     (tmp_path / "key").write_text("0123456789abcdef" * 4)
     (tmp_path / "key").chmod(0o600)

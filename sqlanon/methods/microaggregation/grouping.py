@@ -25,6 +25,7 @@ from sqlanon.queries.kit.nodes import (
     column,
     number,
     select,
+    try_cast,
 )
 
 CELLS = Relation("anon_cells_of_values", "cell")  # the rows of equal values are a point, in a block
@@ -138,7 +139,9 @@ class Grouping:
         self.engine.run(Step(CELLS, query, "cells of values"))
         self.engine.run(self.sql.step(PATTERNS, "patterns", cells=CELLS))
         wanted = {"wrong": named("wrong", self._numbers), "varying": named("varying", self._all)}
-        checks = self.sql.query("checks", cells=CELLS, patterns=PATTERNS, **wanted)
+        wanted["numeric"] = named("numeric", self._nominal)
+        read = [try_cast(column(name), "DOUBLE") for name in named("x", self._nominal)]
+        checks = self.sql.query("checks", cells=CELLS, patterns=PATTERNS, read=read, **wanted)
         return self.engine.fetch(checks, "values that cannot be grouped")[0]
 
     def group(self, stopped: Stopped) -> bool:

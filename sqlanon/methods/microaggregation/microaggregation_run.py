@@ -43,6 +43,7 @@ from sqlanon.release.guarantee import CHOSEN_NODE
 from sqlanon.release.publishing import GroupedRows, key_blocks, refuse_repeated, row_mismatches
 from sqlanon.report.document import Part, Table, figure, paragraph, percent
 
+NUMERIC = "{} is compared as a category, though its texts are numbers: give it a number's type to compare distances"
 STOPPED = "the search was stopped: rows that were in no group by then joined the last one of their block"
 
 
@@ -81,6 +82,7 @@ class CountedNumbers:
     grouping: Grouping
     rows: int
     left_out: int  # rows with NULL where fewer than k rows have it
+    numeric: tuple[str, ...]  # the categories whose texts are all numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +140,8 @@ class MicroaggregationRun(SyntacticRun[CountedNumbers, bool, GroupsPublication])
                     "larger suppression_limit",
                 ],
             )
-        return CountedNumbers(grouping, rows, left_out)
+        numeric = (name for place, name in enumerate(columns) if found.get(f"anon_numeric_{place}"))
+        return CountedNumbers(grouping, rows, left_out, tuple(numeric))
 
     def _refuse_values(self, found: Mapping[str, int]) -> None:
         policy, names = self.bound.policy, self.bound.policy.quasi_identifiers
@@ -172,7 +175,7 @@ class MicroaggregationRun(SyntacticRun[CountedNumbers, bool, GroupsPublication])
             bound=bound,
             groups=GroupedRows(bound, released, bound.policy.quasi_identifiers),
             rows=RowCounts(source=table.rows, released=released, masked=0, dropped=table.left_out, unknown=0),
-            notes=() if choice else (STOPPED,),
+            notes=(*map(NUMERIC.format, map(in_quotes, table.numeric)), *([] if choice else [STOPPED])),
             choice=made,
         )
 

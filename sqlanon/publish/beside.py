@@ -20,13 +20,10 @@ def table_beside(engine: Engine, release: exp.Expr, name: str) -> Stored | None:
 
 
 def tables_beside_release(engine: Engine, release: exp.Table, note: str | None) -> Iterator[exp.Table]:
-    """Yield the tables that the note of a release names, as long as their own notes are those it was sealed with."""
+    """Yield the tables that the note of a release names, if their own notes are those of its parts."""
     record = readable_record(note)
     for written in () if record is None else record.tables.values():
         found = table_beside(engine, release, written.table)
         own = None if found is None else readable_record(found.comment)
-        if found is None or own is None or own.companion is None or own.content != written.content:
-            continue
-        named = table_beside(engine, release, own.companion.release)
-        if named is not None and named.table == release:
+        if found is not None and own is not None and own.companion is not None and own.content == written.content:
             yield found.table

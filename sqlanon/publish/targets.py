@@ -25,7 +25,6 @@ from sqlanon.model.record import ContentRecord, Record, facts_of, sha256_of_json
 from sqlanon.publish.beside import tables_beside_release
 from sqlanon.publish.files import CHANGED, NOT_OURS, refuse_own_source, refuse_within, tidy
 from sqlanon.queries.kit.macros import table_call
-from sqlanon.queries.kit.nodes import drop_table
 from sqlanon.queries.source import SourceColumn
 from sqlanon.satellites import imported, offered
 
@@ -319,8 +318,6 @@ class TableTarget(PlacedTarget):
     def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
         # Again, in the transaction: a later change by others conflicts with it.
         self.refuse_others()
-        for beside in tables_beside_release(self.engine, self.table, self.held_note()):
-            self.engine.execute(drop_table(beside), "replace the release")
         with self.engine.in_order():
             self.engine.write_table(self.table, query, replace=bool(self.replace))
         return ResolvedSource(self.table, f'table "{self.name}"')
@@ -350,6 +347,9 @@ def columns_sha256(engine: Engine, table: exp.Expr) -> str:
     return sha256_of_json([[column.name, column.type] for column in engine.describe(table)])
 
 
+FORMER = "the table {} is of the release that was replaced, and stays; it says nothing of the new one"
+
+
 def table_of(target: Target) -> exp.Table | None:
     return target.table if isinstance(target, TableTarget) else None
 
@@ -373,15 +373,20 @@ def tables_beside(
     problems += [f"{in_quotes(name)} is published as well: name its table" for name in published if name not in wanted]
     if problems:
         raise PolicyError("tables do not fit what the method publishes:", sorted(problems))
-    if not published:
+    targets = {name: TableTarget(engine, destination(wanted[name]), read, replace) for name in published}
+    if not isinstance(release, TableTarget) or any(target.into.kind != "table" for target in targets.values()):
+        if targets:
+            raise EngineError(ONE_STEP, step="target")
         return {}
-    places = {name: destination(wanted[name]) for name in published}
-    if not isinstance(release, TableTarget) or any(place.kind != "table" for place in places.values()):
-        raise EngineError(ONE_STEP, step="target")
-    targets = {name: TableTarget(engine, place, read, replace) for name, place in places.items()}
-    taken = [release.table, *(target.table for target in targets.values())]
-    if len({tuple(part.name.lower() for part in table.parts) for table in taken}) < len(taken):
+    taken = [*map(_spelling, [release.table, *(target.table for target in targets.values())])]
+    if len({*taken}) < len(taken):
         raise EngineError("two tables of the release have the same name: give each its own", step="target")
     for target in targets.values():
         target.refuse_others()
+    former = tables_beside_release(engine, release.table, release.held_note() if replace else None)
+    release.notes = tuple(FORMER.format(in_quotes(each.name)) for each in former if _spelling(each) not in taken)
     return targets
+
+
+def _spelling(table: exp.Table) -> tuple[str, ...]:
+    return tuple(part.name.lower() for part in table.parts)

@@ -183,6 +183,8 @@ class LinkedSchema:
             {folded(each.table.name): each for each in self.engine.relations_in(self.schema)} if self.replace else {}
         )
         roots = {name: root for name, each in found.items() if (root := root_of(each)) is not None}
+        records = [record.linked for each in found.values() if (record := readable_record(each.comment)) is not None]
+        former = {folded(table) for linked in records if linked is not None for table in linked.tables}
         written = {*map(folded, self.targets)}
         for name, root in roots.items():
             if name in written and root in roots.keys() - written and self.replace != "anything":
@@ -191,7 +193,7 @@ class LinkedSchema:
                     "name another schema, or drop the tables of that release",
                     step="target",
                 )
-        return [found[name].table for name, root in roots.items() if root in written and name not in written]
+        return [found[name].table for name, root in roots.items() if root in written and name in former - written]
 
 
 LinkedTarget = LinkedFolder | LinkedSchema

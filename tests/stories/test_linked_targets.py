@@ -25,7 +25,7 @@ from sqlanon.model.destination import MARKER, Replace
 from sqlanon.model.known_rows import KnownRows
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.policy.linked_policy import LinkedPolicy, TableRoles
-from sqlanon.model.record import LinkedRecord, LinkedTableRecord, Record, RowsRecord
+from sqlanon.model.record import CompanionRecord, LinkedRecord, LinkedTableRecord, Record, RowsRecord
 from sqlanon.publish.files import PREVIOUS, exchange
 from sqlanon.publish.linked_targets import LinkedTarget, linked_destination, linked_target
 from sqlanon.publish.provenance import record_by
@@ -389,6 +389,16 @@ class TestSchemas:
         publish(engine, "released", 1, replace=True)
         assert engine.rows("FROM released.mine") == [(1,)]
         assert changes(engine, "released") == []
+
+    def test_parts_of_releases_of_one_table_stay(self, engine: Engine) -> None:
+        """A matrix of PRAM names the table of its release, and another one can have that name."""
+        engine.rows("CREATE SCHEMA released")
+        engine.rows("CREATE TABLE released.matrix AS SELECT 1 AS a")
+        part = record_by(policy(), companion=CompanionRecord(name="pram_job", release="patients"))
+        engine.comment_table(exp.table_("matrix", "released"), part.text)
+        publish(engine, "released")
+        publish(engine, "released", 1, replace=True)
+        assert engine.rows("FROM released.matrix") == [(1,)]
 
     def test_tables_of_others_are_refused(self, engine: Engine) -> None:
         engine.rows("CREATE SCHEMA released")

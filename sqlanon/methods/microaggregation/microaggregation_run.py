@@ -18,7 +18,7 @@ from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun, report_of_classes
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.methods.microaggregation import Microaggregation
-from sqlanon.model.names import in_quotes
+from sqlanon.model.names import counted, in_quotes
 from sqlanon.model.release import Guarantee, Report, RowCounts
 from sqlanon.model.release.measurement import models_table
 from sqlanon.queries.encoding import ROW_COUNT, encoding_for, row_sum
@@ -146,10 +146,9 @@ class MicroaggregationRun(SyntacticRun[CountedNumbers, bool, GroupsPublication])
     def _refuse_values(self, found: Mapping[str, int]) -> None:
         policy, names = self.bound.policy, self.bound.policy.quasi_identifiers
         wrong = dict(zip(names, named("wrong", range(len(names))), strict=True))
+        what = "with NaN, an infinity or a number beyond 1e100; make them NULL in a view"
         problems = [
-            f'"{name}": {found[count]:,} rows with NaN, an infinity or a number beyond 1e100; make them NULL in a view'
-            for name, count in wrong.items()
-            if found.get(count)
+            f'"{name}": {counted(found[count], "row")} {what}' for name, count in wrong.items() if found.get(count)
         ]
         if found["unweighed"]:
             problems.append(f'"{policy.row_weight}": {found["unweighed"]:,} rows with NULL, 0 or less, or above 1e12')

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sqlanon.methods.perturbation.change import SQL, Change
-from sqlanon.model.names import in_quotes
+from sqlanon.model.names import counted, in_quotes
 from sqlanon.queries.kit.nodes import column
 
 
@@ -26,7 +26,7 @@ def number_counts(change: Change[Any], name: str, least: int) -> Mapping[str, An
 def unfit_numbers(name: str, found: Mapping[str, Any], fewer: str) -> Iterator[str]:
     """Say what does not fit in a column; ``fewer`` is what strata of few values lack, and what to do."""
     if found["wild"]:
-        yield f"{in_quotes(name)} has infinities, NaN or numbers beyond 1e100 in {found['wild']:,} rows"
+        yield f"{in_quotes(name)} has infinities, NaN or numbers beyond 1e100 in {counted(found['wild'], 'row')}"
     if found["is_constant"]:
         yield f"{in_quotes(name)} has one value in all rows, which would stay: do not perturb it"
     elif found["strata"]:

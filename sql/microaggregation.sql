@@ -31,7 +31,7 @@ SELECT
     dense_rank() OVER (ORDER BY :pattern ASC) AS anon_block,
     CAST(count(*) AS BIGINT) AS anon_row_count,
     coalesce(
-        -nullif(count(*) FILTER (WHERE NOT (:given > 0 AND :given <= 1e12) IS TRUE), 0), sum(:given ORDER BY :given ASC)
+        -nullif(count(*) FILTER (WHERE (:given BETWEEN 1e-12 AND 1e12) IS NOT TRUE), 0), sum(:given ORDER BY :given ASC)
     ) AS anon_weight,
     :values AS :columns,
     percent_rank() OVER (ORDER BY :texts ASC) AS :codes

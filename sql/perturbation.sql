@@ -276,11 +276,11 @@ SELECT
 FROM anon_cuts;
 
 -- name: unfit_weights
--- rows without a weight above 0
+-- rows without a weight that fits
 -- :weight anon_rows.income
 SELECT count(*) AS rows
 FROM :rows AS anon_rows
-WHERE :value IS NOT NULL AND NOT (:weight > 0 AND :weight <= 1e12) IS TRUE;
+WHERE :value IS NOT NULL AND (:weight BETWEEN 1e-12 AND 1e12) IS NOT TRUE;
 
 -- name: plain_groups
 -- groups, with their means

@@ -138,7 +138,8 @@ def test_refusals(session: sa.Session, options: dict[str, Any], reason: str) -> 
             "SELECT * REPLACE (CASE id WHEN 1 THEN CAST('inf' AS DOUBLE) END AS rooms) FROM people",
             '"rooms": 1 row with',
         ),
-        ("SELECT * REPLACE (weight - 1 AS weight) FROM people", '"weight": 67 rows with NULL, 0 or less'),
+        ("SELECT * REPLACE (weight - 1 AS weight) FROM people", '"weight": 67 rows with NULL, or not between 1e-12'),
+        ("SELECT * REPLACE (weight * 1e-40 AS weight) FROM people", '"weight": 200 rows with NULL, or not between'),
     ],
 )
 def test_rows_that_cannot_be_grouped(session: sa.Session, source: str, reason: str) -> None:

@@ -151,7 +151,8 @@ class MicroaggregationRun(SyntacticRun[CountedNumbers, bool, GroupsPublication])
             f'"{name}": {counted(found[count], "row")} {what}' for name, count in wrong.items() if found.get(count)
         ]
         if found["unweighed"]:
-            problems.append(f'"{policy.row_weight}": {found["unweighed"]:,} rows with NULL, 0 or less, or above 1e12')
+            rows = counted(found["unweighed"], "row")
+            problems.append(f'"{policy.row_weight}": {rows} with NULL, or not between 1e-12 and 1e12')
         if found["rows"] and not any(found[each] for each in named("varying", range(len(names)))):
             problems.append("no quasi-identifier varies, so that all rows are alike: there is nothing to group")
         if problems:

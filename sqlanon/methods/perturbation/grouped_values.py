@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from sqlanon.methods.perturbation.change import SQL, Change
 from sqlanon.methods.perturbation.unfit_numbers import number_counts, unfit_numbers
-from sqlanon.model.names import in_quotes
+from sqlanon.model.names import counted, in_quotes
 from sqlanon.model.perturbation import GroupedValues
 from sqlanon.queries.kit.nodes import Relation, cast, column, try_cast
 from sqlanon.report.document import percent
@@ -30,10 +30,10 @@ class LeastSquaresGroups(Change[GroupedValues]):
         yield from unfit_numbers(name, number_counts(self, name, k), few)
         if self.weight is not None:
             counts = SQL.query("unfit_weights", rows=self.rows.relation, value=column(name), weight=self.weight)
-            if found := self.engine.fetch(counts, "rows without a weight above 0")[0]["rows"]:
+            if found := self.engine.fetch(counts, "rows without a weight that fits")[0]["rows"]:
                 yield (
-                    f"{in_quotes(name)} has {found:,} values in rows whose row_weight is NULL, 0 or less, or above "
-                    "1e12: correct the weights in a view"
+                    f"{in_quotes(name)} has {counted(found, 'value')} in rows whose row_weight is NULL, or not "
+                    "between 1e-12 and 1e12: correct the weights in a view"
                 )
 
     @property

@@ -71,8 +71,8 @@ FROM :cells AS anon_cells;
 
 -- name: scales
 -- means, and deviations or ranges
--- Beside categories, which differ by 1, places are in ranges of a column. To nine digits, which do not depend on the order of rows either; and the powers of two by which weighted numbers become
--- integers that keep their digits, and whose sum is exact.
+-- Beside categories, which differ by 1, places are in ranges of a column. To nine digits, which do not depend on the order of rows
+-- either; and the powers of two by which weighted numbers become integers that keep their digits, and whose sum is exact.
 -- :cells (anon_x_0 DOUBLE, anon_block BIGINT, anon_row_count BIGINT)
 -- :patterns (anon_block BIGINT, anon_rows BIGINT)
 -- :finest anon_f_0
@@ -195,10 +195,10 @@ INNER JOIN (
 
 -- name: steps_of_mdav
 -- groups of some steps
--- In each block the point farthest from the centre, the mean of places and the most frequent code of points, and its nearest, k rows or more; then the same of the point that is farthest
--- from the first. Of fewer than 3k rows those that are left by the first, and of fewer than 2k all, are a group. It ends when
--- :least points, or one of :parts, are in groups, which later steps have to leave out one by one. Sums of a block are several
--- times faster where its points are side by side.
+-- In each block the point farthest from the centre, the mean of places and the most frequent code of points, and its nearest, k
+-- rows or more; then the same of the point that is farthest from the first. Of fewer than 3k rows those that are left by the first,
+-- and of fewer than 2k all, are a group. It ends when :least points, or one of :parts, are in groups, which later steps have to
+-- leave out one by one. Sums of a block are several times faster where its points are side by side.
 -- Source: Domingo-Ferrer and Torra 2005 (MDAV).
 -- :points (anon_point INTEGER, anon_row_count BIGINT, anon_block BIGINT, anon_z_0 DOUBLE, anon_z_1 DOUBLE)
 -- :groups (anon_point INTEGER)

@@ -60,12 +60,12 @@ class Grouped:
 
     @property
     def mean_change(self) -> float:
-        """IL1s per number, over all columns that vary."""
+        """IL1s per value, over all columns that vary."""
         return sum(self.differences) / max(sum(self.cells), 1)
 
     @property
     def by_column(self) -> Iterator[tuple[float, float]]:
-        """SSE/SST and IL1s per number of each column."""
+        """SSE/SST and IL1s per value of each column."""
         for square, change, cells in zip(self.squares, self.differences, self.cells, strict=True):
             yield square / max(cells - 1, 1), change / max(cells, 1)
 

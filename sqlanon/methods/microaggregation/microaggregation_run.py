@@ -48,29 +48,30 @@ STOPPED = "the search was stopped: rows that were in no group by then joined the
 
 
 class MicroaggregationReport(Report):
-    """The numbers of a run of microaggregation; ``loss`` is SSE/SST, the share of variance that groups lose.
+    """The numbers of a run of microaggregation; ``loss`` is SSE/SST over all columns.
+
+    SSE/SST is the share of variance that groups lose; of categories, the share of rows that show another.
 
     Attributes:
-        il1s: the mean change of a number, in √2 standard deviations of its column.
+        il1s: the mean change of a value: of a number, in √2 standard deviations of its column; of a category, 0 or 1.
         alike_groups: the share of groups whose rows were all equal, so that their values are those of the source.
-        column_losses: by quasi-identifier, SSE/SST and IL1s per number; of categories, twice the share of rows that
-            show another.
+        column_losses: by quasi-identifier, SSE/SST and IL1s per value.
     """
 
-    il1s: float = Field(title="mean change of a number, in √2 standard deviations (IL1s)")
+    il1s: float = Field(title="mean change, in √2 standard deviations; 1 for another category (IL1s)")
     alike_groups: float = Field(title="share of groups whose rows were equal")
     column_losses: dict[str, tuple[float, float]]
 
     @property
     def search_in_words(self) -> str:
         seconds = f"{sum(self.seconds.values()):.2f} s"
-        return f"A heuristic: {self.class_count:,} groups lose {percent(self.loss)} of the variance, in {seconds}."
+        return f"A heuristic: {self.class_count:,} groups lose {percent(self.loss)} (SSE/SST), in {seconds}."
 
     def summary(self) -> Iterator[Part]:
         """Show what groups lose, by column, and the privacy models."""
         yield paragraph(self.search_in_words)
         rows = [(name, figure(square), figure(change)) for name, (square, change) in self.column_losses.items()]
-        yield Table(("quasi-identifier", "SSE/SST", "IL1s per number"), rows, numbers=(1, 2))
+        yield Table(("quasi-identifier", "SSE/SST", "IL1s per value"), rows, numbers=(1, 2))
         yield models_table(self.models)
         yield from self.of_method()
 
@@ -91,7 +92,7 @@ class GroupsPublication(SyntacticPublication):
 
 
 def is_category(found: SourceColumn) -> bool:
-    """Return whether values are equal if and only if their texts are, as those of texts, booleans and dates."""
+    """Return whether values are equal if and only if their texts are."""
     return found.traits.is_text or found.traits.is_enum or found.traits.has_one_text
 
 
@@ -109,7 +110,8 @@ class MicroaggregationRun(SyntacticRun[CountedNumbers, bool, GroupsPublication])
         wrong = [each for each in self._quasi_identifiers(bound) if not (each.traits.is_number or is_category(each))]
         if wrong:
             what_helps = "cast them in a view, or make them sensitive or insensitive"
-            kinds = [f'"{each.name}" is {each.type}, neither a number nor a text, boolean or date' for each in wrong]
+            others = "neither a number nor a text, enum, boolean, UUID, date or time without a zone"
+            kinds = [f"{in_quotes(each.name)} is {each.type}, {others}" for each in wrong]
             method, problems = bound.policy.method, [*kinds, f"what can help: {what_helps}"]
             raise PolicyError(
                 f"{method} groups numbers and categories, and does not fit {bound.description}:", problems

@@ -24,10 +24,10 @@ class Microaggregation(MethodSettings):
 
     All quasi-identifiers are grouped together by MDAV: the row farthest from the mean of all rows and its k - 1
     nearest are a group, then the row that is farthest from that one and its own, until fewer than 3k rows are left.
-    Distances are of numbers in standard deviations. Texts, booleans and dates are categories: beside them,
-    distances are those of Gower (1971), the sum of numbers in ranges of their column and of 1 for each category that
-    differs. Equal rows stay together, and k or more of them are a group at no loss. Rows with NULL are grouped with
-    those that have NULL in the same columns. Published numbers are DOUBLE.
+    Distances are of numbers in standard deviations. Texts, booleans, UUIDs, dates and times are categories: beside
+    them, distances are those of Gower (1971), the sum of numbers in ranges of their column and of 1 for each category
+    that differs. Equal rows stay together, and k or more of them are a group at no loss. Rows with NULL are grouped
+    with those that have NULL in the same columns. Published numbers are DOUBLE.
 
     Beyond about 4,000 different rows, MDAV runs in blocks: the farthest 4,000 are one, and the others are halved at the
     median of the column that varies most until a block has ``block`` of them. Each block is halved down to groups, too,

@@ -19,7 +19,7 @@ from sqlanon.errors import EngineError, PolicyError, SqlanonError
 from sqlanon.model.destination import destination
 from sqlanon.model.names import folded
 from sqlanon.model.policy_value import did_you_mean
-from sqlanon.model.record import Record, readable_record
+from sqlanon.model.record import PolicyRecord, Record, readable_record
 from sqlanon.model.release.joint import ListedRelease, ReleaseList, State
 from sqlanon.publish.targets import target_at
 from sqlanon.releases import release_table as table
@@ -115,6 +115,15 @@ def known_rows(engine: Engine) -> list[Row]:
         if before is None or before.record_sha256 is None:
             known[row.target, row.made_at] = row
     return sorted(known.values(), key=lambda row: row.made_at)
+
+
+def policy_at(engine: Engine, row: Row) -> PolicyRecord | None:
+    """Return the policy in the record at the target of a row; None if another policy or none is there."""
+    with suppress(SqlanonError, OSError):
+        found = readable_record(_note_at(engine, row.target, _stored_at(engine, [[row]])))
+        if found is not None and found.policy_sha256 == row.policy_sha256:
+            return found.policy
+    return None
 
 
 def _refused(reason: str) -> PolicyError:

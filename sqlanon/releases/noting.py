@@ -73,6 +73,7 @@ class Noting:
             record_sha256=None,
             fit_sha256=None,
             made_at=_now(),
+            perturbed=policy.perturbed_columns,
         )
         _add(self.engine, self.row)
 

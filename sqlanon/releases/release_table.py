@@ -62,7 +62,7 @@ class Row:
     made_at: datetime
     forgotten_at: datetime | None = None
     forgotten_reason: str | None = None
-    perturbed: Sequence[str] = ()  # columns
+    perturbed: Sequence[str] | None = None  # columns; None in a row of an earlier version
 
 
 COLUMNS = [each.name for each in fields(Row)]
@@ -132,17 +132,14 @@ def rows(engine: Engine) -> list[Row]:
     if not columns(engine):
         return []
     found = engine.fetch(_statement(engine, "release_rows"), "the list of releases")
-    nodes = [None if row["node"] is None else json.loads(row["node"]) for row in found]
-    return [
-        Row(**{**row, "node": node, "perturbed": row.get("perturbed") or ()})
-        for row, node in zip(found, nodes, strict=True)
-    ]
+    return [Row(**{**row, "node": None if row["node"] is None else json.loads(row["node"])}) for row in found]
 
 
 def add(engine: Engine, row: Row) -> None:
     node = None if row.node is None else json.dumps(row.node)
+    perturbed = None if row.perturbed is None else list(row.perturbed)
     values = [row.target, list(row.datasets), row.method, row.policy_sha256, node, row.row_count, row.min_class_size]
-    _run(engine, "note_release", [*values, row.record_sha256, row.fit_sha256, row.made_at, list(row.perturbed)])
+    _run(engine, "note_release", [*values, row.record_sha256, row.fit_sha256, row.made_at, perturbed])
 
 
 def note_record(engine: Engine, row: Row, record_sha256: str) -> None:

@@ -173,10 +173,32 @@ class TestRecords:
             session.connection.execute("ALTER TABLE anon.releases DROP COLUMN perturbed")
         with sa.connect(tmp_path / "w.duckdb", read_only=True) as session:
             session.anonymize("folk", policy({"income": {"kind": "noise"}}), tmp_path / "second.csv")
-            assert [each.perturbed for each in session.releases.list().releases] == [(), ("income",)]
+            assert [each.perturbed for each in session.releases.list().releases] == [None, ("income",)]
         with sa.connect(tmp_path / "w.duckdb") as session:
             session.anonymize("folk", policy({"number": {"kind": "noise"}}), "third")
-            assert [each.perturbed for each in session.releases.list().releases] == [(), ("income",), ("number",)]
+            assert [each.perturbed for each in session.releases.list().releases] == [None, ("income",), ("number",)]
+
+    @pytest.mark.parametrize("into", ["first", "first.csv", "first.parquet"])
+    def test_releases_of_earlier_versions_are_known_by_their_records(self, tmp_path: Path, into: str) -> None:
+        wanted, other = ({"income": {"kind": "swap", "share": share}} for share in (0.5, 1.0))
+        target = tmp_path / into if "." in into else into
+        with sa.connect(tmp_path / "w.duckdb") as session:
+            session.connection.register("made", table(NINE))
+            session.connection.execute("CREATE TABLE folk AS FROM made")
+            session.anonymize("folk", policy(wanted), target)
+            session.connection.execute("ALTER TABLE anon.releases DROP COLUMN perturbed")
+        for read_only in (True, False):
+            with sa.connect(tmp_path / "w.duckdb", read_only=read_only) as session:
+                with pytest.raises(sa.PolicyError) as refused:
+                    session.anonymize("folk", policy(other), tmp_path / "second.csv")
+                assert refused.value.problems == (f'"income" in {target}',)
+                session.anonymize("folk", policy({}), tmp_path / f"other_{read_only}.csv")
+        with sa.connect(tmp_path / "w.duckdb") as session:  # only the hash of a replaced policy is known
+            session.anonymize("folk", policy({}), target, replace=True)
+            with pytest.raises(sa.PolicyError) as refused:
+                session.anonymize("folk", policy(wanted), "second")
+            assert refused.value.problems == (f'"income" in {target}',)
+            session.anonymize("folk", policy(other), "second")
 
     def test_files_on_no_list_are_not_replaced_by_a_second_draw(self, tmp_path: Path) -> None:
         source, into = tmp_path / "people.csv", tmp_path / "out.csv"

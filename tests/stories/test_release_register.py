@@ -52,6 +52,7 @@ class TestWhatIsListed:
             min_class_size=verified.measurement.k,
             record_sha256=verified.record_sha256,
             made_at=listed.made_at,
+            perturbed=(),
             state="there",
         )
         assert release.node == NODE

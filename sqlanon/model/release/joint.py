@@ -34,7 +34,7 @@ class ListedRelease(PartialResult):
         fit_sha256: the hash of the fit that it belongs to, if any.
         made_at: the time of the release in UTC; for a fit, of the last partition.
         forgotten_at, forgotten_reason: when it was forgotten, in UTC, and why; None if it was not.
-        perturbed: the columns whose values were changed.
+        perturbed: the columns whose values were changed; None if an earlier version listed it.
         state: ``there`` if the target holds it, ``replaced`` if it holds a later one on the list, ``gone`` if it holds
             neither; ``unconfirmed`` if it is gone and no run has confirmed that it was published: the run continues, or
             was killed, and the budget of a private release may be spent; ``unseen`` if this session can't reach the
@@ -53,7 +53,7 @@ class ListedRelease(PartialResult):
     made_at: datetime
     forgotten_at: datetime | None = None
     forgotten_reason: str | None = None
-    perturbed: tuple[str, ...] = ()
+    perturbed: tuple[str, ...] | None = None
     state: State
 
 

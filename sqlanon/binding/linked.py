@@ -16,7 +16,7 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.model.lattice import Lattice
-from sqlanon.model.names import spelled_like
+from sqlanon.model.names import counted, in_quotes, spelled_like
 from sqlanon.model.policy.linked_policy import LinkedPolicy, TableRoles, qualified
 from sqlanon.model.policy_value import unknown_names
 from sqlanon.queries.kit.nodes import aliased, column, number, select, string, subquery
@@ -105,9 +105,10 @@ def spelled_like_sources(
         the policy in their spelling; and the sources with the names of tables in their columns, and values as the
         policy says.
     """
-    problems = [f'table "{name}" has no source' for name in policy.tables if name not in sources]
+    problems = [f"table {in_quotes(name)} has no source" for name in policy.tables if name not in sources]
     problems += [
-        f'source "{name}" is not a table of the policy{meant}' for name, meant in unknown_names(sources, policy.tables)
+        f"source {in_quotes(name)} is not a table of the policy{meant}"
+        for name, meant in unknown_names(sources, policy.tables)
     ]
     if problems:
         raise PolicyError("the sources do not fit the policy:", problems)
@@ -117,8 +118,9 @@ def spelled_like_sources(
         there = [found.name for found in columns[name]]
         tables[name] = roles.spelled_like(there)
         wanted = tables[name].columns
-        problems += [f'"{name}" has no column "{each}"{meant}' for each, meant in unknown_names(wanted, there)]
-        problems += [f'column "{each}" of "{name}" has no role' for each in there if each not in wanted]
+        table = in_quotes(name)
+        problems += [f"{table} has no column {in_quotes(each)}{meant}" for each, meant in unknown_names(wanted, there)]
+        problems += [f"column {in_quotes(each)} of {table} has no role" for each in there if each not in wanted]
     if problems:
         raise PolicyError("the policy does not fit the tables:", problems)
     policy = policy.changed({"tables": tables})  # levels, weights and models follow in their spelling
@@ -140,7 +142,10 @@ def _other_types(engine: Engine, read: Mapping[str, ResolvedSource], policy: Lin
         own = types[str(policy.roles(name).key)]
         above = types[str(policy.roles(roles.parent).row_key)]
         if _spelling(own) != _spelling(above):
-            yield f'"{own.name}" is {own.type}, and "{above.name}" is {above.type}: cast one of them in a view'
+            yield (
+                f"{in_quotes(own.name)} is {own.type}, and {in_quotes(above.name)} is {above.type}: cast one of them "
+                "in a view"
+            )
 
 
 def _spelling(found: SourceColumn) -> str:
@@ -181,19 +186,20 @@ def read_tables(
 
 
 def _link_problems(name: str, roles: TableRoles, found: Mapping[str, int]) -> Iterator[str]:
+    row_key, key, parent = (in_quotes(str(each)) for each in (roles.row_key, roles.key, roles.parent))
     for count, fault in (("null_keys", "is NULL"), ("repeated", "repeats keys")):
         if found.get(count):
-            yield f'"{roles.row_key}" {fault} in {found[count]:,} rows: each row needs a key of its own'
+            yield f"{row_key} {fault} in {counted(found[count], 'row')}: each row needs a key of its own"
     if found["orphans"] and roles.orphans == "refuse":
         yield (
-            f'"{roles.key}": {found["orphans"]:,} rows belong to no row of "{roles.parent}" '
+            f"{key}: {found['orphans']:,} rows belong to no row of {parent} "
             f'({found["without_key"]:,} are NULL); orphans = "drop" leaves them out'
         )
     if roles.parent is not None and found["rows"] == found["orphans"]:
-        yield f'"{name}": no row belongs to a person: leave the table out of the policy'
+        yield f"{in_quotes(name)}: no row belongs to a person: leave the table out of the policy"
     if found["persons_above"] and roles.above == "refuse":
         yield (
-            f'"{name}": {found["persons_above"]:,} persons have more than {roles.at_most:,} rows (at_most); '
+            f"{in_quotes(name)}: {found['persons_above']:,} persons have more than {roles.at_most:,} rows (at_most); "
             'above = "first" leaves the others out, in the order that order names'
         )
 

@@ -63,7 +63,7 @@ def enumerated(names: Iterable[object]) -> str:
 
 def listed(names: Iterable[str]) -> str:
     """Join quoted names: ``"age"``, ``"age", "sex" and "zip"``."""
-    return enumerated(f'"{name}"' for name in names)
+    return enumerated(map(in_quotes, names))
 
 
 def counted(count: int, noun: str) -> str:

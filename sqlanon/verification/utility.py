@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.model.names import counted, folded, listed
+from sqlanon.model.names import counted, folded, in_quotes, listed
 from sqlanon.model.policy_value import did_you_mean
 from sqlanon.model.release.utility import Row, Utility
 from sqlanon.queries.kit.macros import cast_value, table_call, text
@@ -111,7 +111,7 @@ def _wrong_columns(columns: Mapping[str, Columns], asked: UtilityQuestion) -> It
         known = [each.name for each in there.values()]
         for name in dict.fromkeys([*asked.columns, *asked.terms, *asked.fixed]):
             if folded(name) not in there:
-                yield f'the {role} has no column "{name}"{did_you_mean(name, known)}'
+                yield f"the {role} has no column {in_quotes(name)}{did_you_mean(name, known)}"
     fixed, terms = ([*map(folded, given)] for given in (asked.fixed, asked.terms))
     if len({*terms}) < len(terms):
         yield "formula: a column is named twice"
@@ -165,7 +165,8 @@ class _BothTables:
         self.row_counts = [each["row_count"] for each in self.contents]
         endless = {copy: where for copy in numbers if (where := self.where(f"endless_{copy}"))}
         self.notes = [
-            f'"{copies[copy]}" is not a number within 1e100 {where}, and is left out' for copy, where in endless.items()
+            f"{in_quotes(copies[copy])} is not a number within 1e100 {where}, and is left out"
+            for copy, where in endless.items()
         ]
         self.names = {copy: name for copy, name in copies.items() if copy not in endless}
         self.numbers = [*filter(_is_number, self.names)]
@@ -194,26 +195,26 @@ class _BothTables:
             yield f"{len(self.numbers)} columns have numbers, and {MAX_NUMBERS} can be compared: name fewer columns"
         for copy in self.terms:
             if not _is_number(copy) and (size := self.values[copy]["value_count"]) > MAX_FLAGS:
-                name = self.names[copy]
-                yield f'formula: "{name}" has {size:,} values, and a term without numbers has up to {MAX_FLAGS}'
+                name = in_quotes(self.names[copy])
+                yield f"formula: {name} has {size:,} values, and a term without numbers has up to {MAX_FLAGS}"
         yield from self._wrong_rows()
 
     def _wrong_rows(self) -> Iterator[str]:
         key, weight = self.asked.key, self.asked.weight
         if key is not None:
             if where := self.where("keyless_rows"):
-                yield f'"{key}" is NULL {where}: rows are joined by it'
+                yield f"{in_quotes(key)} is NULL {where}: rows are joined by it"
             if where := self.where("repeated_rows"):
-                yield f'"{key}" repeats a value {where}: a key has each value once'
+                yield f"{in_quotes(key)} repeats a value {where}: a key has each value once"
             if all(self.row_counts) and not self.contents[0]["joined_rows"]:
-                yield f'no value of "{key}" is in both tables'
-        if where := self.where("unfit_weights"):
-            yield f'"{weight}" is not a finite number above 0 {where}'
+                yield f"no value of {in_quotes(key)} is in both tables"
+        if weight is not None and (where := self.where("unfit_weights")):
+            yield f"{in_quotes(weight)} is not a finite number above 0 {where}"
 
     def utility(self) -> Row:
         for copy, name in self.names.items():
             if where := self.where(f"missing_{copy}"):
-                self.notes.append(f'"{name}" is NULL {where}')
+                self.notes.append(f"{in_quotes(name)} is NULL {where}")
         statistics = sorted(self._statistics(), key=lambda row: len(row["columns"])) if self.numbers else []
         distances, notes = correlation_distances([row for row in statistics if len(row["columns"]) == 2])
         self.notes += notes

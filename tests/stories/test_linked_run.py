@@ -402,6 +402,16 @@ class TestSession:
                 released.append(keys)
             assert released[0] != released[1]
 
+    def test_names_of_keys_are_quoted_as_in_sql(self) -> None:
+        tables = policy().tables
+        named = policy(tables={**tables, "people": tables["people"].model_copy(update={"row_key": 'i"d'})})
+        with sa.connect() as session:
+            small(session.connection)
+            session.connection.execute("INSERT INTO people VALUES (NULL, 'f')")
+            session.connection.execute('ALTER TABLE people RENAME id TO "i""d"')
+            with pytest.raises(sa.PolicyError, match=r'"people\.i""d" is NULL in 1 row: each row needs'):
+                session.anonymize({}, named, "out")
+
     @pytest.mark.parametrize("kind", ["DOUBLE", "DECIMAL(9, 2)", "VARCHAR", "BOOLEAN"])
     def test_keys_that_are_written_in_other_ways_are_refused(self, kind: str) -> None:
         """A frame with missing keys has 1.0 where the persons have 1: nobody's rows would be orphans."""

@@ -22,7 +22,8 @@ from tests.sql.test_utility import by_mdav
 Floats = npt.NDArray[np.float64]
 
 KEY, INCOME, AGE, SEX, WEIGHT = "key", 'in"come; drop table x --', "anon_number", "weight", "W"
-FORMULA = '"in""come; drop table x --" ~ anon_number + weight'
+QUOTED = '"in""come; drop table x --"'
+FORMULA = f"{QUOTED} ~ anon_number + weight"
 ROWS = st.dictionaries(
     st.integers(0, 60),
     st.tuples(
@@ -311,6 +312,13 @@ REFUSED: dict[str, tuple[dict[str, Any], list[str]]] = {
 
 
 class TestRefusals:
+    def test_names_are_quoted_as_in_sql(self, memory: Session) -> None:
+        for asked in ({"columns": [INCOME]}, {"key": INCOME}):
+            with pytest.raises(sa.PolicyError, match='the source has no column "in""come; drop table x --"'):
+                memory.compare(SURVEY, SURVEY, **asked)
+        named = f"SELECT id, CASE WHEN id > 5 THEN age END AS {QUOTED} FROM ({SURVEY})"
+        assert f"{QUOTED} is NULL in 6 rows of the source and 6 of the release" in memory.compare(named, named).notes
+
     @pytest.mark.parametrize("case", REFUSED)
     def test_in_words(self, memory: Session, case: str) -> None:
         given, words = REFUSED[case]

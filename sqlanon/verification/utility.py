@@ -295,9 +295,9 @@ class _BothTables:
     def _regression(self, rows: ModelRows) -> Row:
         found = rows.regression({copy: self.names[copy] for copy in self.terms})
         overlaps = [each["overlap"] for each in found if each["overlap"] is not None]
-        if lacking := [each["term"] for each in found if each["overlap"] is None]:
-            why = "a table cannot separate them from others, or fits them exactly"
-            self.notes.append(f"terms without an overlap, as {why}: {listed(lacking)}")
+        if lacking := len(found) - len(overlaps):
+            why = "a table cannot separate such terms from others, or fits them exactly"
+            self.notes.append(f"regression: {counted(lacking, 'term')} without an overlap, as {why}")
         overlap = fmean(overlaps) if overlaps else None
         return {"formula": self.asked.formula, "coefficients": found, "overlap": overlap}
 

@@ -246,7 +246,7 @@ class TestNotes:
         wide = f"SELECT *, 2 * age + 1 AS twice, 3 AS three FROM ({SURVEY})"
         found = memory.compare(wide, wide, ["income", "age", "twice", "three"], formula="income ~ age + twice")
         notes = " ".join(found.notes)
-        assert 'separate them from others, or fits them exactly: "intercept", "age" and "twice"' in notes
+        assert "regression: 3 terms without an overlap, as a table cannot separate such terms" in notes
         assert "have no inverse" in notes or "has no inverse" in notes
         assert "some numbers have no correlations" in notes
         assert (found.overlap, found.inverse_distance) == (None, None)
@@ -256,6 +256,8 @@ class TestNotes:
         found = memory.compare(SURVEY, f"FROM ({SURVEY}) WHERE region <> 'r2'", formula="income ~ region")
         assert [row["release_value"] is None for row in found.coefficients] == [False, False, True]
         assert found.overlap is not None
+        assert any("regression: 1 term without an overlap" in note for note in found.notes)
+        assert "r2" not in " ".join(found.notes)
 
     def test_tables_without_rows_and_with_one(self, memory: Session) -> None:
         for source, release in ((0, 0), (0, 9), (9, 0), (1, 1)):
@@ -281,7 +283,7 @@ class TestNotes:
             in notes
         )
         assert 'without texts of more than 30 values, or some that the source lacks: "region" and "name"' in notes
-        assert 'as a table cannot separate them from others, or fits them exactly: "intercept" and "age"' in notes
+        assert "regression: 2 terms without an overlap" in notes
         assert {row["columns"][0] for row in found.statistics} == {"age", "twice"}
         alone = memory.compare(SURVEY, f"SELECT * REPLACE ('*' AS region) FROM ({SURVEY})", ["region"])
         assert (alone.pmse, alone.pmse_expected) == (None, None)

@@ -473,7 +473,9 @@ class TestSchemas:
         ):
             publish(engine_of(session), "released")
 
-    @pytest.mark.parametrize("into", ["anon", "no.such.schema", "nowhere.released"])
+    @pytest.mark.parametrize(
+        "into", ["anon", "no.such.schema", "nowhere.released", "Information_schema", "memory.pg_catalog", "system"]
+    )
     def test_schemas_that_are_not_to_be_had(self, engine: Engine, into: str) -> None:
         with pytest.raises(EngineError, match=r"reserved|is not the name of a schema"):
             publish(engine, into)

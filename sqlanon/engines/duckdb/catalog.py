@@ -22,7 +22,7 @@ from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.destination import refuse_file_like
 from sqlanon.model.names import MAIN, SOURCE_SUFFIXES, dataset_of_table, folded, parts_of
 from sqlanon.model.policy_value import did_you_mean
-from sqlanon.queries.kit.macros import SCHEMA
+from sqlanon.queries.kit.macros import SCHEMA, SCHEMAS
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select, string
 from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.kit.steps import given
@@ -205,6 +205,7 @@ def _schema(catalog: str, schema: str) -> exp.Table:
 Execute = Callable[[exp.Expr, str], None]  # runs a statement for a purpose
 
 RESERVED_CATALOGS = ("memory", "temp", "system")
+RESERVED_SCHEMAS = (*SCHEMAS, "information_schema", "pg_catalog")
 
 OLDEST_STORAGE_VERSION = "v1.0.0"  # the storage version that every supported DuckDB reads, without newer types
 

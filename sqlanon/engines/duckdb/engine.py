@@ -23,7 +23,7 @@ from sqlanon.errors import EngineError, Refusal, TargetError
 from sqlanon.model.destination import kind_elsewhere
 from sqlanon.model.names import folded, table_named
 from sqlanon.queries import taxonomies
-from sqlanon.queries.kit.macros import SCHEMAS, install_statements, schema_statements
+from sqlanon.queries.kit.macros import install_statements, schema_statements
 from sqlanon.queries.kit.nodes import DIALECT, select, string
 from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.kit.steps import printed
@@ -245,8 +245,9 @@ class Engine(Writer):
         self._refuse_read_only(f'write the table "{target}"')
         found = self.find(place)
         table = catalog.place_new(self.rows, place) if found is None else found.table
-        if (schema := table.db.lower()) in SCHEMAS:
-            raise EngineError(f'schema "{schema}" is reserved; write the release to another', step="target")
+        if (is_system := table.catalog == "system") or table.db.lower() in catalog.RESERVED_SCHEMAS:
+            reserved = 'database "system"' if is_system else f'schema "{table.db.lower()}"'
+            raise EngineError(f"{reserved} is reserved; write the release to another", step="target")
         if found is None:
             return table
         if not replace:

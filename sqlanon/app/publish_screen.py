@@ -17,7 +17,7 @@ from sqlanon.app.screen import Screen
 from sqlanon.errors import SqlanonError
 from sqlanon.model.destination import CsvFormulas, Kind, destination
 from sqlanon.model.methods.noisy import PrivateMethod
-from sqlanon.model.names import enumerated
+from sqlanon.model.names import enumerated, folded
 from sqlanon.publish.linked_targets import linked_destination
 from sqlanon.report import html
 
@@ -32,6 +32,7 @@ OTHER_EDITIONS = ("public", "contract")  # of one table
 TWICE = "this form has been sent already, and nothing was published again: here is the present one"
 NO_WAREHOUSE = "a table needs a warehouse: type a name that ends in .parquet or .csv, or a folder with a slash"
 ELSEWHERE = "the app publishes tables, files and folders: use the command for other places"
+TEMPORARY = "tables of the database temp end with the run: name another place"
 NO_RELEASE = "the app does not know this release: it was replaced, or made before the app was started"
 
 
@@ -138,6 +139,9 @@ def _target(desk: Desk, text: str) -> tuple[Kind, str]:
     if kind == "table":
         if desk.place.database is None:
             raise Refused(422, NO_WAREHOUSE)
+        database, *others = text.split(".")
+        if folded(database.strip('"')) == "temp" and (others or desk.place.is_linked):
+            raise Refused(422, TEMPORARY)
         return kind, text
     if kind not in ("file", "folder"):
         raise Refused(422, ELSEWHERE)

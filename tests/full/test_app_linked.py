@@ -196,6 +196,8 @@ def test_cancelled_run_leaves_nothing(browser: Linked, monkeypatch: pytest.Monke
 def test_targets_that_are_refused(browser: Linked) -> None:
     for into in ("../k5/", "/etc/k5/", "s3://b/k5/", "k5.csv", "k5.parquet", "delta:k5", "", "."):
         assert alert(browser.publish(into, 422)), into
+    for into in ("temp", "Temp.main", '"temp".main'):
+        assert "end with the run" in alert(browser.publish(into, 422)), into
     assert browser.desk.job is None and [*Path("out").iterdir()] == []
 
 

@@ -148,8 +148,8 @@ def test_release_equals_that_of_the_command(browser: Browser, into: str, again: 
 
 def test_targets_and_forms_that_are_refused(browser: Browser) -> None:
     desk = browser.desk
-    for into in ("../k5.csv", "/etc/k5.csv", "s3://b/k5/", "delta:k5", "", " ", "."):
-        assert alert(browser.publish(into, 422))
+    for into in ("../k5.csv", "/etc/k5.csv", "s3://b/k5/", "delta:k5", "", " ", ".", "temp.k5", "temp.main.k5 €"):
+        assert alert(browser.publish(into, 422)), into
     browser.publish("k5.csv", 409, version=7)
     browser.publish("k5.csv", 409, after=7)
     browser.publish("k5.csv", 400, formulas="delete")

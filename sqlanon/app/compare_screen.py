@@ -33,7 +33,7 @@ SHOWN_ROWS = 12
 SHOWN_QUERIES = 2
 
 NO_PREVIEW = "releases of this method spend budget, and a preview would spend as much: publish when you are sure"
-NO_CATALOG = "a preview has one table: leave the catalog out to look at the rows, or publish both as tables"
+ONE_TABLE = "a preview has one table: leave out what the policy publishes beside the rows, or publish all as tables"
 NOT_PERSONS = "Rows are not persons, and a group of many rows may be one person: the groups are not shown."
 NOT_YET = "nobody has made a preview yet: make one first"
 
@@ -91,7 +91,7 @@ def start_preview(desk: Desk, fields: Fields) -> str:
     if policy.has_private_method:
         raise Refused(422, NO_PREVIEW)
     if tables_beside(desk, ""):
-        raise Refused(422, NO_CATALOG)
+        raise Refused(422, ONE_TABLE)
 
     def work(job: Job) -> None:
         # In a folder of its own, since releases beside each other are judged together.

@@ -12,6 +12,7 @@ from sqlanon.app.desk import Desk
 from sqlanon.app.requests import Fields, Refused
 from sqlanon.app.screen import Screen
 from sqlanon.errors import PolicyError
+from sqlanon.model.destination import destination
 from sqlanon.model.methods.counterfeiting import HCeiling
 from sqlanon.model.names import counted
 from sqlanon.model.policy.linked_policy import LinkedPolicy
@@ -42,9 +43,11 @@ def size(desk: Desk) -> str:
 
 
 def target_name(desk: Desk) -> str:
-    """Propose a file for the release, or a folder for linked tables: ``visits_k5.parquet``."""
+    """Propose a file for the release, ``visits_k5.parquet``; a folder for linked tables; a table beside others."""
     k = k_of(desk)
     suffix = "/" if desk.place.is_linked else ".csv" if desk.place.name.lower().endswith(".csv") else ".parquet"
+    if desk.place.database is not None and tables_beside(desk, ""):
+        suffix = ""
     return f"{desk.place.stem}_k{k}{suffix}" if k else f"{desk.place.stem}_release{suffix}"
 
 
@@ -76,9 +79,13 @@ def is_private(desk: Desk) -> bool:
 
 
 def tables_beside(desk: Desk, into: str) -> dict[str, str]:
-    """Name the tables that the method of the policy publishes beside the rows: a catalog of counterfeits."""
-    method = None if (policy := policy_of(desk)) is None else policy.method
-    return {"catalog": f"{into}_catalog"} if isinstance(method, HCeiling) and method.has_catalog else {}
+    """Name the tables that a run publishes beside the rows: a catalog of counterfeits, and matrices of changes."""
+    if (policy := policy_of(desk)) is None:
+        return {}
+    catalog = ("catalog",) if isinstance(policy.method, HCeiling) and policy.method.has_catalog else ()
+    names = (*catalog, *policy.perturbation_tables)
+    # A column's name may have dots and slashes, which would be read as a schema or a path.
+    return {name: f"{into}_" + re.sub(r"\W+", "_", name) for name in names}
 
 
 def command(desk: Desk, into: str | None = None) -> str:
@@ -105,6 +112,8 @@ def python(desk: Desk) -> str:
 
 def _proposed(desk: Desk) -> str:
     name = target_name(desk)
+    if destination(name).kind == "table":
+        return name
     return str(desk.place.folders[0] / name) + "/" * name.endswith("/")
 
 

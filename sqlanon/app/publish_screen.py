@@ -17,8 +17,9 @@ from sqlanon.app.screen import Screen
 from sqlanon.errors import SqlanonError
 from sqlanon.model.destination import CsvFormulas, Kind, destination
 from sqlanon.model.methods.noisy import PrivateMethod
-from sqlanon.model.names import enumerated, folded
+from sqlanon.model.names import enumerated, folded, in_quotes
 from sqlanon.publish.linked_targets import linked_destination
+from sqlanon.publish.targets import ONE_STEP
 from sqlanon.report import html
 
 if TYPE_CHECKING:
@@ -84,11 +85,7 @@ def _warnings(desk: Desk, policy: Policy | None) -> Iterator[str]:
     roles = desk.versions.file.roles if desk.versions.current else {}
     if undecided := [f'"{name}"' for name, each in roles.items() if each.is_undecided]:
         yield f"You have not decided on {enumerated(undecided)}: dropped until then."
-    if policy is not None and not policy.has_private_method:
-        if "preview" not in desk.memory:
-            yield "Nobody has looked at a preview of this release."
-        elif is_stale(desk):
-            yield "The preview is of an older policy: what is published differs from it."
+    yield from _not_previewed(desk, policy)
     try:
         with desk.session() as session:
             listed = session.releases.list(desk.place.source).releases if desk.place.database else ()
@@ -96,6 +93,16 @@ def _warnings(desk: Desk, policy: Policy | None) -> Iterator[str]:
         return
     if others := sorted({Path(each.target).name for each in listed if each.state == "there"}):
         yield f"Other releases of this source: {enumerated(others)}. Whoever has several may link their rows."
+
+
+def _not_previewed(desk: Desk, policy: Policy | None) -> Iterator[str]:
+    if beside := tables_beside(desk, ""):  # a preview has none of them
+        yield f"A run publishes {enumerated(map(in_quotes, beside))} beside the rows: name a table of the warehouse."
+    elif policy is not None and not policy.has_private_method:
+        if "preview" not in desk.memory:
+            yield "Nobody has looked at a preview of this release."
+        elif is_stale(desk):
+            yield "The preview is of an older policy: what is published differs from it."
 
 
 def start_publish(desk: Desk, fields: Fields) -> str:
@@ -145,6 +152,8 @@ def _target(desk: Desk, text: str) -> tuple[Kind, str]:
         return kind, text
     if kind not in ("file", "folder"):
         raise Refused(422, ELSEWHERE)
+    if tables_beside(desk, ""):
+        raise Refused(422, ONE_STEP)
     place = desk.target(text)
     return kind, f"{place}/" if kind == "folder" else str(place)
 

@@ -186,10 +186,25 @@ def test_catalog_is_a_table_beside_the_rows(browser: Browser) -> None:
         return file.with_method("h-ceiling", k=5, h=0.9, catalog="counts")
 
     desk.versions.add("counterfeits", ceiling, desk.versions.number)
-    assert "leave the catalog out" in alert(browser.sent("start_preview", 422))
+    assert "a preview has one table" in alert(browser.sent("start_preview", 422))
     browser.publish("k5")
     assert browser.desk.memory["made"][0].command.endswith("--into k5 --table catalog=k5_catalog")
     assert "k5_catalog" in browser.get("tables")
+
+
+def test_matrix_is_a_table_beside_the_rows(browser: Browser) -> None:
+    matrix = f"""[perturbation.'{HOSTILE}']\nkind = "pram"\nform = "plain"\nmatrix = "publish"\n"""
+    text = POLICY.replace(f""", '{HOSTILE}']""", "]").replace('["stay"]', f"""["stay", '{HOSTILE}']""")
+    text = text.replace(f"""'{HOSTILE}' = {{ kind = "flat" }}\n""", matrix)
+    browser.desk.versions.add("matrix", lambda _: sa.PolicyFile(text), browser.desk.versions.number)
+    page = html.unescape(browser.seen("publish"))
+    assert "beside the rows: name a table of the warehouse" in page and 'value="visits_k5"' in page
+    assert "a preview has one table" in alert(browser.sent("start_preview", 422))
+    assert "give the names of tables" in alert(browser.publish("k5.parquet", 422))
+    browser.publish("k5")
+    [made] = browser.desk.memory["made"]
+    assert shlex.split(made.command)[-4:] == ["--into", "k5", "--table", f"pram_{HOSTILE}=k5_pram_a_b_drop_table_x_"]
+    assert "k5_pram_a_b_drop_table_x_" in browser.get("tables") and "--into visits_k5 --table" in page
 
 
 def test_cancel_after_publishing_keeps_the_release(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:

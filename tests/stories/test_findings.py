@@ -224,6 +224,6 @@ def test_the_command_line_shows_them(tmp_path: Path) -> None:
 def test_a_column_without_a_model_is_named_though_no_class_exposes_it() -> None:
     found = HomogeneousColumn(column="diagnosis", homogeneous_rows=0, released_rows=431, proposal=None)
     assert found.sentence == (
-        'no privacy model protects the sensitive "diagnosis": no released row is in a class with a single value, but '
+        'no privacy model protects the sensitive "diagnosis": no released row is in classes with a single value, but '
         "nothing prevents it"
     )

@@ -38,32 +38,29 @@ FROM (
     JOIN :changed AS anon_changed ON anon_changed.anon_row = anon_rows.anon_row
 ) AS anon_compared;
 
+-- name: ranked_numbers
+-- numbers by their rank in a stratum
+-- :source (income BIGINT, region VARCHAR)
+-- :number TRY_CAST(income AS BIGINT)
+SELECT
+    :stratum AS anon_stratum,
+    :number AS anon_value,
+    row_number() OVER (PARTITION BY :stratum ORDER BY :number ASC) AS anon_rank,
+    count(*) OVER (PARTITION BY :stratum) AS anon_count
+FROM :source AS anon_rows
+WHERE :value IS NOT NULL;
+
 -- name: ungrouped_values
 -- rows that show a number of no group
 -- Groups are of neighbours, so that the numbers of a stratum have the order of their values: those that show a number have
 -- the values at its ranks. Where rows are left out, or a stratum is not shown, a number is at least within the range.
--- :released (income BIGINT, region VARCHAR)
--- :shown TRY_CAST(income AS BIGINT)
+-- :true (anon_stratum INT, anon_value BIGINT, anon_rank BIGINT, anon_count BIGINT)
+-- :shown (anon_stratum INT, anon_value BIGINT, anon_rank BIGINT, anon_count BIGINT)
 -- :has_groups TRUE
 -- :fewest 3
 -- :expected TRY_CAST(anon_mean AS BIGINT)
 WITH anon_true AS (
-    SELECT
-        :stratum AS anon_stratum,
-        :value AS anon_value,
-        row_number() OVER (PARTITION BY :stratum ORDER BY :value ASC) AS anon_rank,
-        count(*) OVER (PARTITION BY :stratum) AS anon_count
-    FROM :source AS anon_rows
-    WHERE :value IS NOT NULL
-),
-anon_shown AS (
-    SELECT
-        :stratum AS anon_stratum,
-        :shown AS anon_value,
-        row_number() OVER (PARTITION BY :stratum ORDER BY :shown ASC) AS anon_rank,
-        count(*) OVER (PARTITION BY :stratum) AS anon_count
-    FROM :released AS anon_rows
-    WHERE :value IS NOT NULL
+    SELECT * FROM :true AS anon_ranked
 ),
 anon_ranges AS (
     SELECT anon_stratum, min(anon_value) AS anon_least, max(anon_value) AS anon_most
@@ -79,7 +76,7 @@ anon_groups AS (
         coalesce(max(anon_true.anon_value), any_value(anon_ranges.anon_most)) AS anon_high,
         avg(CAST(anon_true.anon_value AS DOUBLE)) AS anon_mean,
         median(CAST(anon_true.anon_value AS DOUBLE)) AS anon_median
-    FROM anon_shown
+    FROM :shown AS anon_shown
     LEFT JOIN anon_ranges ON anon_ranges.anon_stratum IS NOT DISTINCT FROM anon_shown.anon_stratum
     LEFT JOIN anon_true
         ON :has_groups

@@ -78,13 +78,12 @@ def _of_no_group(
     strata = [each for each in settings.within if each in kept]
     # Rows of one value may have several weights, so that weighted means of groups are not known: they are within them.
     has_mean = policy.row_weight is None or settings.value == "median"
+    stratum = struct({"anon_all": exp.true(), **{f"anon_{at}": column(each) for at, each in enumerate(strata)}})
+    ranked = SQL.given(value=column(name), stratum=stratum)
     query = SQL.query(
         "ungrouped_values",
-        released=released.copy(),
-        source=source.copy(),
-        value=column(name),
-        shown=try_cast(column(name), kind),
-        stratum=struct({"anon_all": exp.true(), **{f"anon_{at}": column(each) for at, each in enumerate(strata)}}),
+        true=ranked.query("ranked_numbers", source=source.copy(), number=column(name)),
+        shown=ranked.query("ranked_numbers", source=released.copy(), number=try_cast(column(name), kind)),
         has_groups=exp.convert(len(strata) == len(settings.within)),
         fewest=settings.k,
         expected=try_cast(column(f"anon_{settings.value}"), kind) if has_mean else column("anon_number"),
